@@ -1,0 +1,135 @@
+//! One head of attention with every stage kept under its own name.
+
+use std::sync::Arc;
+
+use super::{MaskRule, Matrix};
+
+/// How a query and a key become one number.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub enum Scoring {
+    /// q·k / √d_k, with the head's own key width.
+    #[default]
+    ScaledDot,
+    /// q·k.
+    Dot,
+    /// q·k times an explicit scale, which is obeyed as it stands.
+    Scale(f64),
+    /// v·tanh(W_q q + W_k k) (Bahdanau et al., 2015). Not divided by anything.
+    Additive {
+        /// Shape (d_att, d_q).
+        w_q: Arc<Matrix>,
+        /// Shape (d_att, d_k).
+        w_k: Arc<Matrix>,
+        /// d_att numbers.
+        v: Arc<Vec<f64>>,
+    },
+    /// q·W·k (Luong et al., 2015), W of shape (d_q, d_k). Not divided by anything.
+    General {
+        /// Shape (d_q, d_k).
+        w: Arc<Matrix>,
+    },
+}
+
+/// What a query gets that may see nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EmptyRow {
+    /// Weights 0 and output 0.
+    #[default]
+    Zero,
+    /// 0/0, as the formula says.
+    NotANumber,
+    /// 1/n_k each: what a large finite negative number in place of −∞ gives.
+    Uniform,
+}
+
+/// Along which axis weights sum to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SoftmaxAxis {
+    /// Along the keys: one distribution per query. The definition.
+    #[default]
+    Keys,
+    /// Along the queries: the classic mistake.
+    Queries,
+}
+
+/// Whether the row maximum is subtracted before exponentiating.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SoftmaxForm {
+    /// exp(s − max). The same result, and no exponent above 0.
+    #[default]
+    Stable,
+    /// exp(s), as the textbook writes it; overflows.
+    Naive,
+}
+
+/// The softmax in force.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SoftmaxSpec {
+    /// Along which axis.
+    pub over: SoftmaxAxis,
+    /// With or without the row maximum.
+    pub form: SoftmaxForm,
+    /// What a query gets that may see nothing.
+    pub empty_rows: EmptyRow,
+}
+
+/// What one head reads.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeadInput {
+    /// Shape (n_q, d_k).
+    pub q: Arc<Matrix>,
+    /// Shape (n_k, d_k).
+    pub k: Arc<Matrix>,
+    /// Shape (n_k, d_v).
+    pub v: Arc<Matrix>,
+}
+
+/// Everything besides Q, K and V that decides the result of a head.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct AttentionSpec {
+    /// How scores are made.
+    pub scoring: Scoring,
+    /// c in c·tanh(s/c), applied to the scaled scores before any mask.
+    pub softcap: Option<f64>,
+    /// Layers, ANDed and summed.
+    pub mask: Vec<MaskRule>,
+    /// The position of query 0; key j always stands at j.
+    pub position_offset: i64,
+    /// The softmax in force.
+    pub softmax: SoftmaxSpec,
+}
+
+/// Every stage of one head.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attention {
+    /// The factor between raw and scaled scores (1 where the scoring has none).
+    pub scale: f64,
+    /// Q·Kᵀ, or the scorer's own value. Shape (n_q, n_k).
+    pub raw_scores: Matrix,
+    /// raw · scale, soft-capped if asked. Shape (n_q, n_k).
+    pub scaled_scores: Matrix,
+    /// scaled + mask; −∞ where blocked. Shape (n_q, n_k).
+    pub masked_scores: Matrix,
+    /// softmax of the masked scores. Shape (n_q, n_k).
+    pub weights: Matrix,
+    /// weights · V. Shape (n_q, d_v).
+    pub output: Matrix,
+    /// For each pair, row by row, the index of the first mask layer that blocks it.
+    pub blocked_by: Vec<Option<usize>>,
+    /// The largest visible score of each query (−∞ where it sees nothing); what the stable softmax subtracts.
+    pub row_max: Vec<f64>,
+    /// Σ exp(s − max) of each query.
+    pub row_sum: Vec<f64>,
+}
+
+impl Attention {
+    /// Whether query `query` may see key `key`.
+    pub fn allows(&self, query: usize, key: usize) -> bool {
+        self.blocked_by(query, key).is_none()
+    }
+
+    /// The index of the first mask layer that hides `key` from `query`.
+    pub fn blocked_by(&self, query: usize, key: usize) -> Option<usize> {
+        self.blocked_by[query * self.weights.cols() + key]
+    }
+}

@@ -1,0 +1,3 @@
+//! Qkv, the program.
+
+fn main() {}

@@ -7,6 +7,7 @@
 
 mod attend;
 mod attention;
+mod diagnostics;
 mod heads;
 mod mask;
 mod mask_shape;
@@ -15,11 +16,13 @@ mod matrix;
 mod scoring;
 mod shapes;
 mod softmax;
+mod trace;
 
 pub use attend::attend;
 pub use attention::{
     Attention, AttentionSpec, EmptyRow, HeadInput, Scoring, SoftmaxAxis, SoftmaxForm, SoftmaxSpec,
 };
+pub use diagnostics::{effective_keys, entropy_bits, entropy_nats, slope, top_weight};
 pub use heads::{HeadsError, concat_heads, kv_head_of, project, split_heads};
 pub use mask::{Convention, Corner, MaskRule};
 pub use mask_shape::MaskShapeError;
@@ -28,3 +31,7 @@ pub use matrix::{Matrix, ShapeError};
 pub use scoring::{raw_scores, scale_of, soft_cap};
 pub use shapes::HeadShapeError;
 pub use softmax::{Normalizer, softmax_row};
+pub use trace::{
+    Carry, ExpTerm, HiddenUnit, MaskTrace, OutputTrace, ScoreTrace, SoftCapTrace, SoftmaxTrace,
+    SumOfProducts, Term, Trace, trace, trace_product,
+};

@@ -7,6 +7,7 @@
 
 mod attend;
 mod attention;
+mod checks;
 mod diagnostics;
 mod heads;
 mod mask;
@@ -21,6 +22,10 @@ mod trace;
 pub use attend::attend;
 pub use attention::{
     Attention, AttentionSpec, EmptyRow, HeadInput, Scoring, SoftmaxAxis, SoftmaxForm, SoftmaxSpec,
+};
+pub use checks::{
+    Check, CheckOutcome, CheckedHead, Examined, Place, blocked_weights_are_zero, key_order_does_not_matter,
+    no_leak_from_later_tokens, padding_moves_nothing, rows_sum_to_one, standing_checks, standing_checks_of,
 };
 pub use diagnostics::{effective_keys, entropy_bits, entropy_nats, slope, top_weight};
 pub use heads::{HeadsError, concat_heads, kv_head_of, project, split_heads};

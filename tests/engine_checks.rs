@@ -1,5 +1,7 @@
 //! The standing checks pass where all is well, and fail where something is wrong.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::sync::Arc;
 
 use qkv::engine::{
@@ -131,7 +133,7 @@ fn forgotten_padding_is_found() {
 }
 
 #[test]
-fn every_kind_of_layer_can_be_lengthened_by_a_padding_key() {
+fn every_kind_of_layer_hides_one_more_key_when_the_padding_does() {
     let rows = vec![vec![true; 6]; 6];
     let convention = Convention::TrueAllows;
     let mask = vec![
@@ -141,7 +143,7 @@ fn every_kind_of_layer_can_be_lengthened_by_a_padding_key() {
         MaskRule::Prefix(1),
         MaskRule::Global(vec![0]),
         MaskRule::Strided(1),
-        MaskRule::Matrix { convention, rows: rows.clone() },
+        MaskRule::Matrix { convention, rows },
         MaskRule::MatrixPerHead { convention: Convention::TrueBlocks, heads: vec![vec![vec![false; 6]; 6]] },
         MaskRule::Additive(Matrix::from_fn(6, 6, |i, j| 0.1 * i as f64 - 0.2 * j as f64)),
         MaskRule::AdditivePerHead(vec![Matrix::zeros(6, 6)]),
@@ -149,6 +151,15 @@ fn every_kind_of_layer_can_be_lengthened_by_a_padding_key() {
     let found = outcomes(&input(), &spec(mask), attend);
     assert_passes(outcome(&found, Check::PaddingMovesNothing), 2);
     assert_passes(outcome(&found, Check::KeyOrderDoesNotMatter), 1);
+}
+
+#[test]
+fn one_more_padding_key_gives_no_document_to_a_query_that_has_none() {
+    let one = |value: f64| Arc::new(Matrix::from_fn(1, 1, |_, _| value));
+    let input = HeadInput { q: one(0.5), k: one(0.25), v: one(7.0) };
+    let mask = vec![MaskRule::Documents(vec![0]), MaskRule::ValidKeys(1)];
+    let spec = AttentionSpec { position_offset: 1, ..spec(mask) };
+    assert_passes(outcome(&outcomes(&input, &spec, attend), Check::PaddingMovesNothing), 1);
 }
 
 #[test]
@@ -191,6 +202,19 @@ fn a_row_with_nan_fails_and_a_row_that_sees_nothing_does_not() {
             assert!(matches!(outcome(&found, check), CheckOutcome::Pass { .. }), "{policy:?} {check:?}");
         }
     }
+}
+
+#[test]
+fn a_query_without_any_key_has_no_weights_that_could_sum_to_one() {
+    let one_query = HeadInput {
+        q: Arc::new(Matrix::zeros(1, 1)),
+        k: Arc::new(Matrix::zeros(0, 1)),
+        v: Arc::new(Matrix::zeros(0, 0)),
+    };
+    let mut spec = spec(Vec::new());
+    spec.softmax.empty_rows = EmptyRow::Uniform;
+    let found = outcomes(&one_query, &spec, attend);
+    assert!(matches!(outcome(&found, Check::RowsSumToOne), CheckOutcome::NotApplicable { .. }));
 }
 
 #[test]

@@ -138,7 +138,7 @@ pub fn standing_checks_of(
 }
 
 /// About how many multiply-adds a check that evaluates again may cost.
-const WORK_BUDGET: usize = 8_000_000;
+const WORK_BUDGET: usize = 4_000_000;
 
 /// How often each head may be evaluated again: at least once, however large it is.
 fn evaluations_per_head(heads: &[CheckedHead<'_>]) -> usize {

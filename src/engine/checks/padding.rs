@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::{
-    Attention, AttentionSpec, Convention, Corner, EmptyRow, HeadInput, MaskRule, Matrix, SoftmaxAxis,
-};
+use super::super::{Attention, AttentionSpec, Corner, EmptyRow, HeadInput, MaskRule, Matrix, SoftmaxAxis};
 use super::weights::sees_nothing;
 use super::{CheckOutcome, CheckedHead, Examined, Place, first_moved, with_changed_keys};
 
@@ -27,7 +25,8 @@ pub fn padding_moves_nothing(
                 .to_owned(),
         };
     }
-    let longer = longer_spec(spec);
+    // No layer allows what it does not mention, so the mask as it is hides one more key.
+    let can_grow = !spec.mask.contains(&MaskRule::Causal(Corner::BottomRight));
     let mut examined = Examined { count: 0, of: 0, what: "padding keys" };
     for head in heads {
         let (query_head, n_k) = (head.query_head, head.input.k.rows());
@@ -43,8 +42,8 @@ pub fn padding_moves_nothing(
             return CheckOutcome::Fail { place, detail };
         }
         examined.count += padding.len();
-        if let Some(longer) = &longer {
-            let after = attend(&with_one_more_key(head.input), longer, query_head);
+        if can_grow {
+            let after = attend(&with_one_more_key(head.input), spec, query_head);
             if let Some(query) = first_moved(head.attention, &after, read()) {
                 let place = Place { query_head, query, key: Some(n_k) };
                 let detail = "the output of this query changes when one more padding key is added".to_owned();
@@ -54,7 +53,7 @@ pub fn padding_moves_nothing(
         }
     }
     examined.of = examined.count;
-    let note = longer.is_none().then(|| {
+    let note = (!can_grow).then(|| {
         "no key added: the corner of a bottom-right causal mask moves with the number of keys".to_owned()
     });
     match examined.count {
@@ -83,50 +82,4 @@ fn with_row(matrix: &Matrix, value: f64) -> Matrix {
         matrix.cols(),
         |row, col| if row < n_rows { matrix.get(row, col) } else { value },
     )
-}
-
-/// The same mask for one more padding key at the end; `None` where the number of keys changes what the mask means.
-fn longer_spec(spec: &AttentionSpec) -> Option<AttentionSpec> {
-    let bottom_right = MaskRule::Causal(Corner::BottomRight);
-    // The layer that calls the new key padding is asked first; what the others say about it no longer matters.
-    let mask = spec.mask.iter().map(longer_rule).collect();
-    (!spec.mask.contains(&bottom_right)).then(|| AttentionSpec { mask, ..spec.clone() })
-}
-
-fn longer_rule(rule: &MaskRule) -> MaskRule {
-    let longer_rows = |rows: &[Vec<bool>], convention: Convention| {
-        let hidden = convention == Convention::TrueBlocks;
-        rows.iter().map(|row| row.iter().copied().chain([hidden]).collect()).collect::<Vec<Vec<bool>>>()
-    };
-    let longer_matrix = |matrix: &Matrix| {
-        let n_cols = matrix.cols();
-        Matrix::from_fn(matrix.rows(), n_cols + 1, |row, col| {
-            if col < n_cols { matrix.get(row, col) } else { f64::NEG_INFINITY }
-        })
-    };
-    match rule {
-        MaskRule::PaddedKeys(padding) => {
-            MaskRule::PaddedKeys(padding.iter().copied().chain([true]).collect())
-        }
-        MaskRule::Documents(documents) => {
-            MaskRule::Documents(documents.iter().chain(documents.last()).copied().collect())
-        }
-        MaskRule::Matrix { convention, rows } => {
-            MaskRule::Matrix { convention: *convention, rows: longer_rows(rows, *convention) }
-        }
-        MaskRule::MatrixPerHead { convention, heads } => MaskRule::MatrixPerHead {
-            convention: *convention,
-            heads: heads.iter().map(|rows| longer_rows(rows, *convention)).collect(),
-        },
-        MaskRule::Additive(matrix) => MaskRule::Additive(longer_matrix(matrix)),
-        MaskRule::AdditivePerHead(heads) => {
-            MaskRule::AdditivePerHead(heads.iter().map(longer_matrix).collect())
-        }
-        MaskRule::Causal(_)
-        | MaskRule::ValidKeys(_)
-        | MaskRule::Window { .. }
-        | MaskRule::Prefix(_)
-        | MaskRule::Global(_)
-        | MaskRule::Strided(_) => rule.clone(),
-    }
 }

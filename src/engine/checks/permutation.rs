@@ -24,7 +24,7 @@ pub fn key_order_does_not_matter(
         let moved = (0..q.rows()).find_map(|query| {
             let pairs = head.attention.output.row(query).iter().zip(after.output.row(query));
             let differs = |(&before, &after): (&f64, &f64)| !is_same(before, after, tolerance);
-            pairs.into_iter().position(|pair| differs(pair)).map(|feature| (query, feature))
+            pairs.into_iter().position(differs).map(|feature| (query, feature))
         });
         if let Some((query, feature)) = moved {
             let place = Place { query_head: head.query_head, query, key: None };

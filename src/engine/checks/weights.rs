@@ -6,7 +6,8 @@ use super::{CheckOutcome, CheckedHead, Examined, Place};
 /// How far a sum of weights may be from 1, for each of its terms.
 const ROUNDING_PER_TERM: f64 = 4.0 * f64::EPSILON;
 
-/// Whether the weights of every query sum to 1. Queries that see nothing are left out unless the policy is `Uniform`.
+/// Whether the weights of every query sum to 1. Queries that see nothing are left out, unless the policy is `Uniform` and
+/// there are keys to share the weight.
 ///
 /// Where softmax runs over the queries it is the columns that sum to 1, and the check fails, saying so.
 pub fn rows_sum_to_one(heads: &[CheckedHead<'_>], spec: &AttentionSpec) -> CheckOutcome {
@@ -15,12 +16,13 @@ pub fn rows_sum_to_one(heads: &[CheckedHead<'_>], spec: &AttentionSpec) -> Check
         let weights = &head.attention.weights;
         let tolerance = ROUNDING_PER_TERM * (weights.cols().max(4)) as f64;
         for (query, row) in weights.iter_rows().enumerate() {
-            if sees_nothing(head, query) && spec.softmax.empty_rows != EmptyRow::Uniform {
+            let has_distribution = spec.softmax.empty_rows == EmptyRow::Uniform && !row.is_empty();
+            if sees_nothing(head, query) && !has_distribution {
                 n_empty += 1;
                 continue;
             }
             n_rows += 1;
-            let sum: f64 = row.iter().sum();
+            let sum = row.iter().fold(0.0, |sum, weight| sum + weight); // not `sum()`, which begins with −0
             if (sum - 1.0).abs() <= tolerance {
                 continue;
             }

@@ -3,12 +3,18 @@
 //! This room does not know the names of tokens, files, colours or clocks.
 //!
 //! Dimensions, used everywhere under these names: `n_q` queries, `n_k` keys, `d_k` key width, `d_v` value width,
-//! `d_model` model width, `h` query heads, `kv_heads` key/value heads.
+//! `d_model` model width, `h` query heads, `kv_heads` key/value heads. Shapes stand at line ends, `// (n_q, n_k)`.
+//!
+//! Start reading with [`attend`], which is softmax(Q·Kᵀ/√d_k + M)·V in five lines. Its pieces are `scoring` (q and k to one
+//! number), `mask` and `mask_view` (who may see whom), `softmax` (scores to weights). Around it: `heads` (projections, splitting and
+//! joining), `trace` (every operand behind a number), `checks` (what has to hold), `non_finite` (where a NaN came from),
+//! `diagnostics` (entropy and the like), `gradients` (the way back).
 
 mod attend;
 mod attention;
 mod checks;
 mod diagnostics;
+mod gradients;
 mod heads;
 mod mask;
 mod mask_shape;
@@ -29,6 +35,7 @@ pub use checks::{
     no_leak_from_later_tokens, padding_moves_nothing, rows_sum_to_one, standing_checks, standing_checks_of,
 };
 pub use diagnostics::{effective_keys, entropy_bits, entropy_nats, slope, top_weight};
+pub use gradients::{Gradients, ScorerGradients, backward, softmax_jacobian};
 pub use heads::{HeadsError, concat_heads, kv_head_of, project, split_heads};
 pub use mask::{Convention, Corner, MaskRule};
 pub use mask_shape::MaskShapeError;

@@ -8,11 +8,12 @@
 //! Start reading with [`attend`], which is softmax(Q·Kᵀ/√d_k + M)·V in five lines. Its pieces are `scoring` (q and k to one
 //! number), `mask` and `mask_view` (who may see whom), `softmax` (scores to weights). Around it: `heads` (projections, splitting and
 //! joining), `trace` (every operand behind a number), `checks` (what has to hold), `non_finite` (where a NaN came from),
-//! `diagnostics` (entropy and the like), `gradients` (the way back).
+//! `diagnostics` (entropy and the like), `gradients` (the way back), `decode` (one token at a time, with a cache).
 
 mod attend;
 mod attention;
 mod checks;
+mod decode;
 mod diagnostics;
 mod gradients;
 mod heads;
@@ -34,6 +35,7 @@ pub use checks::{
     Check, CheckOutcome, CheckedHead, Examined, Place, blocked_weights_are_zero, key_order_does_not_matter,
     no_leak_from_later_tokens, padding_moves_nothing, rows_sum_to_one, standing_checks, standing_checks_of,
 };
+pub use decode::{KvCache, decode};
 pub use diagnostics::{effective_keys, entropy_bits, entropy_nats, slope, top_weight};
 pub use gradients::{Gradients, ScorerGradients, backward, softmax_jacobian};
 pub use heads::{HeadsError, concat_heads, kv_head_of, project, split_heads};

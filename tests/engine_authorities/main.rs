@@ -4,6 +4,7 @@
 
 mod cases;
 mod conformance;
+mod decoding;
 mod json;
 mod readings;
 mod rounding;

@@ -8,7 +8,8 @@
 //! Start reading with [`attend`], which is softmax(Q·Kᵀ/√d_k + M)·V in five lines. Its pieces are `scoring` (q and k to one
 //! number), `mask` and `mask_view` (who may see whom), `softmax` (scores to weights). Around it: `heads` (projections, splitting and
 //! joining), `trace` (every operand behind a number), `checks` (what has to hold), `non_finite` (where a NaN came from),
-//! `diagnostics` (entropy and the like), `gradients` (the way back), `decode` (one token at a time, with a cache).
+//! `diagnostics` (entropy and the like), `gradients` (the way back), `decode` (one token at a time, with a cache), `tiled` (the
+//! same output in little memory).
 
 mod attend;
 mod attention;
@@ -25,6 +26,7 @@ mod non_finite;
 mod scoring;
 mod shapes;
 mod softmax;
+mod tiled;
 mod trace;
 
 pub use attend::attend;
@@ -47,6 +49,7 @@ pub use non_finite::{Cause, cause_of_non_finite};
 pub use scoring::{raw_scores, scale_of, soft_cap};
 pub use shapes::HeadShapeError;
 pub use softmax::{Normalizer, softmax_row};
+pub use tiled::{OnlineStep, TileSize, TiledAttention, TiledError, attend_tiled};
 pub use trace::{
     Carry, ExpTerm, HiddenUnit, MaskTrace, OutputTrace, ScoreTrace, SoftCapTrace, SoftmaxTrace,
     SumOfProducts, Term, Trace, trace, trace_product,

@@ -5,6 +5,7 @@
 mod decode;
 mod gradients;
 mod scene;
+mod tiled;
 
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@
 //!
 //! Start reading with [`attend`], which is softmax(Q·Kᵀ/√d_k + M)·V in five lines. Its pieces are `scoring` (q and k to one
 //! number), `mask` and `mask_view` (who may see whom), `softmax` (scores to weights). Around it: `heads` (projections, splitting and
-//! joining), `trace` (every operand behind a number), `checks` (what has to hold), `non_finite` (where a NaN came from),
+//! joining), `positions` (order put into the inputs), `trace` (every operand behind a number), `checks` (what has to hold), `non_finite` (where a NaN came from),
 //! `diagnostics` (entropy and the like), `gradients` (the way back), `decode` (one token at a time, with a cache), `tiled` (the
 //! same output in little memory).
 
@@ -23,6 +23,7 @@ mod mask_shape;
 mod mask_view;
 mod matrix;
 mod non_finite;
+mod positions;
 mod scoring;
 mod shapes;
 mod softmax;
@@ -46,6 +47,7 @@ pub use mask_shape::MaskShapeError;
 pub use mask_view::MaskView;
 pub use matrix::{Matrix, ShapeError};
 pub use non_finite::{Cause, cause_of_non_finite};
+pub use positions::{OddWidth, RopeLayout, alibi_bias, alibi_slopes, rope, rope_frequencies, sinusoidal};
 pub use scoring::{raw_scores, scale_of, soft_cap};
 pub use shapes::HeadShapeError;
 pub use softmax::{Normalizer, softmax_row};

@@ -1,8 +1,9 @@
 //! Small cases distilled from public bug reports on other people's attention.
 
 use qkv::engine::{
-    Attention, AttentionSpec, Convention, Corner, EmptyRow, HeadInput, MaskRule, Matrix, Scoring,
-    SoftmaxAxis, attend, concat_heads, entropy_bits, entropy_nats, kv_head_of, project, split_heads,
+    Attention, AttentionSpec, Convention, Corner, EmptyRow, HeadInput, MaskRule, Matrix, RopeLayout, Scoring,
+    SoftmaxAxis, alibi_bias, alibi_slopes, attend, concat_heads, entropy_bits, entropy_nats, kv_head_of,
+    project, rope, split_heads,
 };
 use serde_json::Value;
 
@@ -354,6 +355,35 @@ fn no_stage_holds_a_minus_zero() {
                     "{stage:?}"
                 );
             }
+        }
+    }
+}
+
+#[test]
+fn alibi_slopes_are_geometric_also_for_six_heads() {
+    let case = case("C40");
+    assert_eq!(alibi_slopes(8), vector(&case["expected"]["slopes_8"]));
+    assert_eq!(alibi_slopes(6), vector(&case["expected"]["slopes_6"]));
+    assert_eq!(alibi_slopes(0), [] as [f64; 0]);
+    let worked = &case["inputs"]["worked"];
+    let slope = alibi_slopes(6)[worked["head"].as_u64().unwrap() as usize];
+    let bias = alibi_bias(slope, 4, 4, 0);
+    assert_close("bias", &bias, &matrix(&case["expected"]["worked"]["bias"]), 0.0);
+    let input = head(&worked["Q"], &worked["K"], &worked["V"]);
+    let found = with_mask(&input, vec![causal(), MaskRule::Additive(bias)]);
+    assert_stages("worked", &found, &case["expected"]["worked"]);
+}
+
+#[test]
+fn rotary_layouts_turn_different_pairs() {
+    let case = case("C42");
+    let x = Matrix::from_rows(&[vector(&case["inputs"]["x"])]).unwrap();
+    let base = case["inputs"]["base"].as_f64().unwrap();
+    for (layout, name) in [(RopeLayout::Interleaved, "interleaved"), (RopeLayout::HalfSplit, "half_split")] {
+        let expected = matrix(&case["expected"][name]);
+        for (row, position) in vector(&case["inputs"]["positions"]).into_iter().enumerate() {
+            let found = rope(&x, base, layout, position as i64).unwrap();
+            assert_all_close(name, found.row(0), expected.row(row), TOLERANCE);
         }
     }
 }

@@ -7,16 +7,15 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use qkv::engine::{
-    Attention, AttentionSpec, Convention, Corner, MaskRule, Matrix, Scoring, attend, concat_heads,
-    kv_head_of, project, split_heads,
+    Attention, AttentionSpec, Convention, Corner, MaskRule, Matrix, RopeLayout, Scoring, alibi_bias,
+    alibi_slopes, attend, concat_heads, kv_head_of, project, rope, split_heads,
 };
 use serde_json::Value;
 
 use crate::json::{assert_close, data_path, head_of, number, vector};
 
-/// Narrow number formats and positions built into the scores.
-const NOT_YET: [&str; 17] = [
-    "alibi/6_heads",
+/// Narrow number formats.
+const NOT_YET: [&str; 14] = [
     "attention_24_qk_matmul_output_mode3_softmax_precision/0",
     "attention_3d_causal_bf16/0",
     "attention_3d_causal_bf16/1",
@@ -31,8 +30,6 @@ const NOT_YET: [&str; 17] = [
     "attention_4d_gqa_with_past_and_present_fp16/0",
     "attention_4d_padded_kv_bf16/1",
     "attention_local_window_ext_cache_float16_mask/0",
-    "rope/half",
-    "rope/interleaved",
 ];
 
 #[test]
@@ -65,7 +62,9 @@ fn run(case: &Value) -> bool {
         (Some("multihead"), None) => run_multihead(case),
         (Some("sdpa"), None) => run_heads(case, 1e-12),
         (None, Some("f32" | "f64")) => run_heads(case, 2e-5),
-        (Some("rope" | "alibi"), None) | (None, Some("f16" | "bf16")) => return false,
+        (Some("rope"), None) => run_rope(case),
+        (Some("alibi"), None) => run_alibi(case),
+        (None, Some("f16" | "bf16")) => return false,
         other => panic!("unknown kind of case: {other:?}"),
     }
     true
@@ -88,6 +87,49 @@ fn run_heads(case: &Value, tolerance: f64) {
             rule.check_shape(q_head.rows(), input.k.rows(), q.len()).unwrap();
         }
         assert_head(case, query_head, &attend(&input, &spec, query_head), tolerance);
+    }
+}
+
+/// Queries and keys are turned first; then it is plain causal attention.
+fn run_rope(case: &Value) {
+    let base = case["base"].as_f64().unwrap();
+    let layout = match case["layout"].as_str().unwrap() {
+        "half" => RopeLayout::HalfSplit,
+        "interleaved" => RopeLayout::Interleaved,
+        other => panic!("unknown layout {other}"),
+    };
+    let [q, k] = ["q", "k"].map(|name| {
+        let expected = tensor(&case["expected"][format!("{name}_rotated")]);
+        let turned = tensor(&case[name]).into_iter().zip(expected).map(|(x, expected)| {
+            let turned = rope(&x, base, layout, 0).unwrap();
+            assert_close(&format!("{} {name}", case["name"]), &turned, &expected, 1e-12);
+            turned
+        });
+        turned.collect::<Vec<_>>()
+    });
+    let spec = AttentionSpec { mask: mask_of(case, q.len()), ..Default::default() };
+    assert_eq!(spec.mask.len(), 1);
+    for (h, v) in tensor(&case["v"]).into_iter().enumerate() {
+        let found = attend(&head_of(q[h].clone(), k[h].clone(), v), &spec, h);
+        let expected = &tensor(&case["expected"]["output"])[h];
+        assert_close(&format!("{} head {h}", case["name"]), &found.output, expected, 1e-12);
+    }
+}
+
+/// The bias of every head is an additive layer of its own.
+fn run_alibi(case: &Value) {
+    let [q, k, v] = ["q", "k", "v"].map(|name| tensor(&case[name]));
+    let slopes = alibi_slopes(q.len());
+    assert_eq!(slopes, vector(&case["expected"]["slopes"]));
+    let biases = slopes.iter().map(|&slope| alibi_bias(slope, q[0].rows(), k[0].rows(), 0));
+    let mut mask = mask_of(case, q.len());
+    mask.push(MaskRule::AdditivePerHead(biases.collect()));
+    assert_eq!(mask.len(), 2);
+    let spec = AttentionSpec { mask, ..Default::default() };
+    for h in 0..q.len() {
+        let found = attend(&head_of(q[h].clone(), k[h].clone(), v[h].clone()), &spec, h);
+        let expected = &tensor(&case["expected"]["output"])[h];
+        assert_close(&format!("{} head {h}", case["name"]), &found.output, expected, 1e-12);
     }
 }
 

@@ -5,11 +5,13 @@
 //! Dimensions, used everywhere under these names: `n_q` queries, `n_k` keys, `d_k` key width, `d_v` value width,
 //! `d_model` model width, `h` query heads, `kv_heads` key/value heads. Shapes stand at line ends, `// (n_q, n_k)`.
 //!
-//! Start reading with [`attend`], which is softmax(Q·Kᵀ/√d_k + M)·V in five lines. Its pieces are `scoring` (q and k to one
-//! number), `mask` and `mask_view` (who may see whom), `softmax` (scores to weights). Around it: `heads` (projections, splitting and
-//! joining), `positions` (order put into the inputs), `trace` (every operand behind a number), `checks` (what has to hold), `non_finite` (where a NaN came from),
-//! `diagnostics` (entropy and the like), `gradients` (the way back), `decode` (one token at a time, with a cache), `tiled` (the
-//! same output in little memory).
+//! Start reading with [`attend()`], which is softmax(Q·Kᵀ/√d_k + M)·V in five lines. Its pieces are `scoring` (q and k to
+//! one number), `mask` and `mask_view` (who may see whom) and `softmax` (scores to weights). Around it:
+//!
+//! - `heads`: projections, splitting and joining; `positions`: order put into the inputs;
+//! - `trace`: every operand behind a number; `gradients`: the way back;
+//! - `checks`: what has to hold; `non_finite`: where a NaN came from; `diagnostics`: entropy and the like;
+//! - `decode`: one token at a time, with a cache; `tiled`: the same output in little memory.
 
 mod attend;
 mod attention;

@@ -1,8 +1,8 @@
 //! Every cost that the two readings print, from the same sizes.
 
 use qkv::cost::{
-    Bytes, CacheInputs, CacheReport, ComplexityInputs, ComplexityReport, CostError, Field, Prefix, StorageType,
-    cache_over_tokens, growth, scaled,
+    Bytes, CacheInputs, CacheReport, ComplexityInputs, ComplexityReport, CostError, Field, Prefix,
+    StorageType, cache_over_tokens, growth, scaled,
 };
 use serde_json::Value;
 
@@ -58,7 +58,10 @@ fn a_score_matrix_of_32_heads_takes_64_and_256_megabytes() {
         assert_eq!(report.score_bytes.value, whole(&printed["bytes_f16_32_heads"]));
     }
     let shown = |bytes: u128| Bytes(bytes).in_unit(Prefix::Mega, 0);
-    assert_eq!([2_000_000, 8_000_000, 64_000_000, 256_000_000].map(shown), ["2 MB", "8 MB", "64 MB", "256 MB"]);
+    assert_eq!(
+        [2_000_000, 8_000_000, 64_000_000, 256_000_000].map(shown),
+        ["2 MB", "8 MB", "64 MB", "256 MB"]
+    );
 }
 
 #[test]
@@ -73,10 +76,7 @@ fn two_heads_over_a_width_of_8_have_256_parameters() {
     let report = ComplexityReport::new(&inputs).unwrap();
     let parameters = report.parameters.as_ref().unwrap();
     assert_eq!(parameters.value, whole(&readings()["lesson_multi_head_parameters"]["parameters_no_bias"]));
-    assert_eq!(
-        parameters.substituted(),
-        "8 · 2 · 4 + 8 · 2 · 4 + 8 · 2 · 4 + 2 · 4 · 8 = 256 parameters"
-    );
+    assert_eq!(parameters.substituted(), "8 · 2 · 4 + 8 · 2 · 4 + 8 · 2 · 4 + 2 · 4 · 8 = 256 parameters");
     // Three tokens through four 8×8 matrices, then 9 pairs · 2 heads · 4 wide, twice.
     let projections: u128 = report.projections.iter().map(|quantity| quantity.value).sum();
     assert_eq!(projections, 3 * 256);
@@ -119,7 +119,9 @@ fn sharing_kv_heads_is_shown_beside_not_sharing_them() {
     let sharing = CacheReport::new(&inputs).unwrap().sharing;
     let columns: Vec<_> = sharing
         .iter()
-        .map(|column| (column.name, column.kv_heads, column.heads_per_kv_head, column.bytes_per_token.binary()))
+        .map(|column| {
+            (column.name, column.kv_heads, column.heads_per_kv_head, column.bytes_per_token.binary())
+        })
         .collect();
     assert_eq!(
         columns,
@@ -146,7 +148,10 @@ fn no_tokens_cost_nothing_and_no_heads_are_refused_by_name() {
     assert_eq!(refused(model(0)), CostError::MustBePositive { field: Field::KvHeads });
     let error = refused(model(5));
     assert_eq!(error.field(), Some(Field::KvHeads));
-    assert!(error.to_string().contains("32 query heads") && error.to_string().contains("5 KV heads"), "{error}");
+    assert!(
+        error.to_string().contains("32 query heads") && error.to_string().contains("5 KV heads"),
+        "{error}"
+    );
     let error = refused(CacheInputs { layers: u64::MAX, d_k: u64::MAX, d_v: u64::MAX, ..model(8) });
     assert_eq!(error.code(), "Overflow");
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{CostError, Field};
+
 /// A number of bytes. Decimal (kB, MB, GB) and binary (KiB, MiB, GiB) units are different units; both are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -132,6 +134,14 @@ impl Bytes {
             0 => self.decimal(),
             _ => self.in_unit(Prefix::BINARY[order], 2),
         }
+    }
+
+    /// For programs that count in 64 bits.
+    ///
+    /// # Errors
+    /// [`CostError::Overflow`] where it does not fit; never a wrapped number.
+    pub fn to_u64(self) -> Result<u64, CostError> {
+        u64::try_from(self.0).ok().ok_or(CostError::Overflow { field: Field::Tokens, bits: 64 })
     }
 
     /// Every digit, in groups of three: `1,048,576,000 B`.

@@ -113,6 +113,12 @@ pub enum CostError {
         /// The budget.
         budget: u128,
     },
+    /// An amount of memory that does not read.
+    #[error("{text:?} is no amount of memory; write digits and a unit, such as 24 GiB or 16 GB")]
+    NotAnAmount {
+        /// What was written.
+        text: String,
+    },
     /// A configuration file that does not read.
     #[error("{message} (line {line}, column {column})")]
     Configuration {
@@ -153,6 +159,7 @@ impl CostError {
             Self::FastMemoryTooSmall { .. } => "SramTooSmall",
             Self::DevicesMustDivideKvHeads { .. } => "TpMustDivideKvHeads",
             Self::FixedCostExceedsBudget { .. } => "FixedCostExceedsBudget",
+            Self::NotAnAmount { .. } => "NotAnAmount",
             Self::Configuration { .. } => "Configuration",
             Self::TooMany { .. } => "TooMany",
         }
@@ -171,7 +178,7 @@ impl CostError {
             Self::PartExceedsWhole { part_field, .. } => Some(*part_field),
             Self::FastMemoryTooSmall { .. } => Some(Field::FastMemory),
             Self::DevicesMustDivideKvHeads { .. } => Some(Field::Devices),
-            Self::FixedCostExceedsBudget { .. } => Some(Field::Budget),
+            Self::FixedCostExceedsBudget { .. } | Self::NotAnAmount { .. } => Some(Field::Budget),
             Self::UnknownName { .. } | Self::Configuration { .. } | Self::TooMany { .. } => None,
         }
     }

@@ -150,6 +150,33 @@ impl Bytes {
     }
 }
 
+impl std::str::FromStr for Bytes {
+    type Err = CostError;
+
+    /// `24 GiB`, `1.5GB`, `1,048,576,000 B` or plain digits. A fraction of a byte is cut off.
+    fn from_str(text: &str) -> Result<Self, CostError> {
+        let wrong = || CostError::NotAnAmount { text: text.to_owned() };
+        let compact: String =
+            text.chars().filter(|letter| !letter.is_whitespace() && *letter != ',').collect();
+        let split = compact.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(compact.len());
+        let (number, unit) = compact.split_at(split);
+        let prefix = Prefix::from_letters(unit.strip_suffix('B').unwrap_or(unit)).ok_or_else(wrong)?;
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        // 19 digits and 2^60 together stay below 2^128.
+        if fraction.len() > 19 || !fraction.bytes().all(|digit| digit.is_ascii_digit()) {
+            return Err(wrong());
+        }
+        let digits = |digits: &str| if digits.is_empty() { Ok(0) } else { digits.parse::<u128>() };
+        let (whole, part) = digits(whole).ok().zip(digits(fraction).ok()).ok_or_else(wrong)?;
+        let part = part * prefix.factor() / 10_u128.pow(fraction.len() as u32);
+        let bytes = whole.checked_mul(prefix.factor()).and_then(|bytes| bytes.checked_add(part));
+        match number.bytes().any(|letter| letter.is_ascii_digit()) {
+            false => Err(wrong()),
+            true => bytes.map(Self).ok_or(CostError::Overflow { field: Field::Budget, bits: 128 }),
+        }
+    }
+}
+
 impl std::fmt::Display for Bytes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.decimal())
@@ -284,6 +311,19 @@ mod tests {
         assert_eq!(Bytes((1 << 20) - 1).binary(), "1.00 MiB");
         assert_eq!(Bytes(0).decimal(), "0 B");
         assert_eq!(Bytes(0).binary_beside_decimal(), "0 B");
+    }
+
+    #[test]
+    fn an_amount_of_memory_is_read_in_either_kind_of_unit() {
+        let read = |text: &str| text.parse::<Bytes>().map(|bytes| bytes.0);
+        assert_eq!(read("24 GiB"), Ok(24 << 30));
+        assert_eq!(read("1.5GB"), Ok(1_500_000_000));
+        assert_eq!(read("1,048,576,000 B"), Ok(1_048_576_000));
+        assert_eq!(read("16k"), Ok(16_000));
+        for wrong in ["", "GB", "12 XB", "1.2.3 GB", "-4 GB", "."] {
+            assert_eq!(read(wrong).unwrap_err().code(), "NotAnAmount", "{wrong}");
+        }
+        assert_eq!(read("999999999999999999999999999999999 EB").unwrap_err().code(), "Overflow");
     }
 
     #[test]

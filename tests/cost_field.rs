@@ -1,5 +1,7 @@
 //! Mistakes that calculators out there have made, and the right figures.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use qkv::cost::{
     Bytes, CacheInputs, CacheReport, ComplexityInputs, ComplexityReport, CostError, Prefix, StorageType,
 };

@@ -1,5 +1,7 @@
 //! Whole models against what engines print and papers state.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use qkv::cost::{
     Bytes, Comparison, Configuration, ConfigurationReport, CostError, CostSeries, Engine, Field,
     GenerationInputs, GenerationMode, Hardware, KvShape, LargestContext, LatentForm, LatentShape, LayerGroup,
@@ -76,6 +78,11 @@ fn the_needed_bytes_of_a_report_are_those_of_its_plan() {
         let (more, less) = (configuration.tokens + 1, configuration.tokens);
         let step = plan.bytes(more, 1).unwrap().0 - plan.bytes(less, 1).unwrap().0;
         assert_eq!(report.summary.value("marginal_bytes"), step, "{}", preset.id);
+        let read = plan.bytes_read(configuration.tokens, 3).unwrap().0;
+        assert_eq!(report.summary.value("read_bytes"), read, "{}", preset.id);
+        let fixed = plan.saturated(configuration.tokens).unwrap().0;
+        assert_eq!(report.summary.value("fixed_bytes"), fixed, "{}", preset.id);
+        assert_eq!(report.summary.value("allocated_bytes"), bytes, "{}", preset.id);
         assert_eq!(report.layers_not_counted, if preset.id == "qwen3.6-27b" { 48 } else { 0 });
     }
 }
@@ -153,7 +160,7 @@ fn the_largest_context_is_the_last_one_that_fits() {
                 assert!(plan.bytes(tokens + 1, 2).unwrap() > budget, "{}", preset.id);
             }
             LargestContext::Unbounded => {
-                assert_eq!(plan.marginal(u64::MAX).unwrap(), Bytes(0), "{}", preset.id)
+                assert_eq!(plan.marginal(u64::MAX).unwrap(), Bytes(0), "{}", preset.id);
             }
         }
     }

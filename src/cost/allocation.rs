@@ -159,38 +159,48 @@ impl Engine {
         tokens: u64,
         sequences: u64,
     ) -> Result<Bytes, CostError> {
-        let mut sum = 0_u128;
+        self.allocated_formula(groups, types, tokens, sequences)?.value().map(Bytes)
+    }
+
+    /// The same as a formula, one term for each group that keeps anything.
+    pub fn allocated_formula(
+        self,
+        groups: &[LayerGroup],
+        types: RowTypes,
+        tokens: u64,
+        sequences: u64,
+    ) -> Result<Formula, CostError> {
+        let mut terms = Vec::new();
         for group in groups {
             group.check()?;
             let layers = Field::Layers.is(group.layers);
-            let one = match (&group.kind, group.kind.row_formula(types)?) {
+            match (&group.kind, group.kind.row_formula(types)?) {
                 (LayerKind::Linear { state_bytes }, _) => {
-                    layers * Field::StateBytes.is(*state_bytes) * Field::Sequences.is(sequences)
+                    let states = layers * Field::StateBytes.is(*state_bytes);
+                    terms.push(if sequences == 1 { states } else { states * Field::Sequences.is(sequences) });
                 }
                 (kind, Some(row)) => {
-                    layers
-                        * Formula::named("row", "row", row.value()?)
-                        * self.rows(kind, tokens, sequences)?
+                    let row = Formula::named("row", "row", row.value()?);
+                    terms.push(layers * row * self.rows(kind, tokens, sequences)?);
                 }
-                (_, None) => continue,
-            };
-            sum = sum
-                .checked_add(one.value()?)
-                .ok_or(CostError::Overflow { field: Field::Tokens, bits: 128 })?;
+                (_, None) => {}
+            }
         }
-        Ok(Bytes(sum))
+        Ok(Formula::sum(terms))
     }
 
     /// Rows set aside in one layer for all sequences.
     fn rows(self, kind: &LayerKind, tokens: u64, sequences: u64) -> Result<Formula, CostError> {
-        let each = |rows: Formula| rows * Field::Sequences.is(sequences);
-        if let LayerKind::Static { source_tokens, .. } = kind {
-            return Ok(each(Field::SourceTokens.is(*source_tokens)));
+        let each = |rows: Formula| match sequences {
+            1 => rows,
+            _ => rows * Field::Sequences.is(sequences),
+        };
+        if let LayerKind::Static { .. } = kind {
+            return Ok(each(kind.kept_tokens(tokens)));
         }
         let window = kind.limit();
-        let needed = |tokens: u64| window.map_or(tokens, |window| window.min(tokens));
         match self {
-            Self::Exact => Ok(each(Field::Tokens.is(needed(tokens)))),
+            Self::Exact => Ok(each(kind.kept_tokens(tokens))),
             Self::Paged { block_size, batched_tokens, windows_apart } => {
                 positive(Field::BlockSize, block_size)?;
                 let blocks = match kind {

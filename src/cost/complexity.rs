@@ -254,7 +254,7 @@ impl ComplexityReport {
         let total = macs("total_macs", "total", total_formula(&projections, &scores, &mix))?;
 
         let one = inputs.per_model(inputs.pairs() * heads());
-        let softmax_entries = Quantity::new("softmax_entries", "softmax entries", Unit::Operations, one)?;
+        let softmax_entries = Quantity::new("softmax_entries", "softmax entries", Unit::Entries, one)?;
         let per_entry = Formula::named("operations per entry", "c", u128::from(inputs.softmax.per_entry()));
         let softmax_operations = Quantity::new(
             "softmax_operations",
@@ -349,7 +349,8 @@ fn parameters(inputs: &ComplexityInputs, matrices: Vec<Projection>) -> Result<Op
 /// As [`ComplexityReport::new`]; a length beyond 64 bits is an overflow.
 pub fn growth(inputs: &ComplexityInputs, start: u64, rows: u32) -> Result<Vec<GrowthRow>, CostError> {
     let mut out: Vec<GrowthRow> = Vec::new();
-    for row in 0..rows {
+    // A length of 64 bits cannot double more often; only a start of 0 would go on for ever.
+    for row in 0..rows.min(65) {
         let tokens = start
             .checked_mul(1_u64.checked_shl(row).unwrap_or(0))
             .filter(|tokens| *tokens > 0 || start == 0)

@@ -6,7 +6,7 @@ use super::Field;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CostError {
     /// A count or width of zero where at least one is needed.
-    #[error("{field} is 0; it has to be at least 1")]
+    #[error("the field “{field}” holds 0; it needs at least 1")]
     MustBePositive {
         /// The field that is zero.
         field: Field,
@@ -72,7 +72,9 @@ pub enum CostError {
         bits: u32,
     },
     /// More cached or shared tokens than there are.
-    #[error("{part_field} is {part} but {whole_field} is {whole}; a part cannot be larger than the whole")]
+    #[error(
+        "the field “{part_field}” holds {part} and “{whole_field}” allows {whole}; make the first at most as large"
+    )]
     PartExceedsWhole {
         /// The smaller field.
         part_field: Field,

@@ -80,6 +80,15 @@ impl Formula {
         Self::Factor(Factor { label, symbol, value, input: None })
     }
 
+    /// The sum of all; a single one as it is, and 0 for none.
+    pub fn sum(mut parts: Vec<Self>) -> Self {
+        match parts.len() {
+            0 => Self::Number(0),
+            1 => parts.swap_remove(0),
+            _ => Self::Sum(parts),
+        }
+    }
+
     /// The smaller of two.
     pub fn min(self, other: Self) -> Self {
         Self::Min(Box::new(self), Box::new(other))
@@ -362,8 +371,9 @@ impl Style {
 
 /// `d_head` as `d_{\text{head}}`, `n_q` as `n_{q}`; a whole word is set upright.
 fn latex_symbol(symbol: &str) -> String {
-    let upright = |word: &str| match word.chars().count() {
-        1 => word.to_owned(),
+    let upright = |word: &str| match (word, word.chars().count()) {
+        ("Σ", _) => String::from("\\Sigma"),
+        (_, 1) => word.to_owned(),
         _ => format!("\\text{{{word}}}"),
     };
     match symbol.split_once('_') {

@@ -124,7 +124,7 @@ impl GenerationInputs {
         let new = || Field::NewTokens.is(self.new_tokens);
         let end = u128::from(self.prompt) + u128::from(self.new_tokens);
         let prefixes = triangle(end)? - triangle(u128::from(self.prompt))?;
-        let prefixes = || Formula::named("tokens of all prefixes", "Σt", prefixes);
+        let prefixes = || Formula::named("tokens of all prefixes", "Σ_t", prefixes);
         let projections = match mode {
             GenerationMode::Cached => new() * (query + keys_values),
             GenerationMode::ReprojectKeysAndValues => new() * query + prefixes() * keys_values,
@@ -167,9 +167,9 @@ impl GenerationInputs {
         let (query, keys_values) = (query.value()?, keys_values.value()?);
         let widths = u128::from(self.d_k) + u128::from(self.d_v);
         let per_pair = (Field::QueryHeads.is(self.heads) * Formula::number(widths)).value()?;
-        let first = self.prompt + 1;
-        let last = self.prompt + self.new_tokens;
-        (first..=last).take(limit).map(|t| self.step(mode, t, (query, keys_values), per_pair)).collect()
+        // `check` has made sure that the last step still counts in 64 bits.
+        let lengths = (1..=self.new_tokens).take(limit).map(|step| self.prompt + step);
+        lengths.map(|tokens| self.step(mode, tokens, (query, keys_values), per_pair)).collect()
     }
 
     fn step(

@@ -151,6 +151,18 @@ impl LayerKind {
         }
     }
 
+    /// How many tokens' rows are kept of `tokens`, as a formula.
+    pub(super) fn kept_tokens(&self, tokens: u64) -> Formula {
+        let tokens = Field::Tokens.is(tokens);
+        match self {
+            Self::Static { source_tokens, .. } => Field::SourceTokens.is(*source_tokens),
+            Self::Window { window, .. } => tokens.min(Field::Window.is(*window)),
+            Self::Chunked { chunk, .. } => tokens.min(Field::Chunk.is(*chunk)),
+            Self::Full(_) | Self::Latent(_) => tokens,
+            Self::Linear { .. } | Self::Shared { .. } | Self::Encoder(_) => Formula::number(0_u64),
+        }
+    }
+
     /// The bytes of one kept token in one layer, as a formula; `None` where no token is kept.
     pub(super) fn row_formula(&self, types: RowTypes) -> Result<Option<Formula>, CostError> {
         let (k_type, v_type) = types.of(self);

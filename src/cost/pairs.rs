@@ -70,21 +70,31 @@ pub(super) fn check_window(window: Option<u64>) -> Result<(), CostError> {
 
 /// The same count as a formula, for `n_q` queries whose last one sees every key.
 pub(super) fn causal_formula(n_q: u64, n_k: u64, window: Option<u64>) -> Formula {
-    let past = u128::from(n_k.saturating_sub(n_q));
-    let square = |n: Formula, count: u128| match window.map(u128::from) {
-        Some(window) if count > window => {
-            let w = || Field::Window.is(window);
-            n * w() - w() * (w() - Formula::number(1_u64)) / Formula::number(2_u64)
-        }
-        _ => Formula::triangle(n),
-    };
-    // Queries before the first key see nothing, so at most n_k of them count.
-    if n_q >= n_k {
-        return square(Field::Keys.is(n_k), u128::from(n_k));
+    let window = window.filter(|window| *window < n_k);
+    let past = n_k.saturating_sub(n_q);
+    match (n_q, window) {
+        (1, None) if past > 0 => return Field::Keys.is(n_k),
+        (1, Some(window)) => return Field::Keys.is(n_k).min(Field::Window.is(window)),
+        _ => {}
     }
-    let reached = square(Field::Keys.is(n_k), u128::from(n_k));
-    let before = square(Formula::named("tokens before the first query", "n_past", past), past);
-    reached - before
+    let queries = || if n_q > n_k { Field::Keys.is(n_k) } else { Field::Queries.is(n_q) };
+    let before = || Formula::named("tokens before the first query", "n_past", past.into());
+    match (past, window) {
+        // Queries that stand before the first key see nothing, so at most n_k of them count.
+        (0, None) => Formula::triangle(queries()),
+        (_, None) => queries() * before() + Formula::triangle(queries()),
+        (0, Some(window)) => windowed(queries(), n_k, window),
+        (_, Some(window)) => windowed(Field::Keys.is(n_k), n_k, window) - windowed(before(), past, window),
+    }
+}
+
+/// n·W − W(W−1)/2, or the triangle where the window is not full yet.
+fn windowed(n: Formula, count: u64, window: u64) -> Formula {
+    if count <= window {
+        return Formula::triangle(n);
+    }
+    let w = || Field::Window.is(window);
+    n * w() - w() * (w() - Formula::number(1_u64)) / Formula::number(2_u64)
 }
 
 #[cfg(test)]
@@ -116,6 +126,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_formula_of_one_more_token_is_the_number_of_keys_it_sees() {
+        assert_eq!(causal_formula(1, 9, None).symbols(), "n_k");
+        assert_eq!(causal_formula(1, 9, Some(4)).symbols(), "min(n_k, W)");
+        assert_eq!(causal_formula(4, 4, None).symbols(), "n_q · (n_q + 1) / 2");
+        assert_eq!(causal_formula(3, 5, None).symbols(), "n_q · n_past + n_q · (n_q + 1) / 2");
+        // Five queries over three keys, last corner: the first two see nothing.
+        assert_eq!(causal_formula(5, 3, None).value(), Ok(6));
+        assert_eq!(causal_formula(5, 3, Some(2)).value(), Ok(5));
     }
 
     #[test]

@@ -50,49 +50,88 @@ impl ConfigurationReport {
         let layers_not_counted = groups
             .iter()
             .filter(|report| matches!(report.group.kind, LayerKind::Linear { .. }))
-            .map(|report| report.group.layers)
-            .sum();
+            .fold(0_u64, |sum, report| sum.saturating_add(report.group.layers));
         let summary = summary(configuration, &groups)?;
         Ok(Self { summary, groups, layers_not_counted })
     }
 }
 
 fn summary(configuration: &Configuration, groups: &[GroupReport]) -> Result<Breakdown, CostError> {
-    let plan = configuration.plan()?;
-    let Configuration { tokens, sequences, .. } = *configuration;
+    let Configuration { tokens, sequences, engine, types, .. } = configuration;
     let mut out = Breakdown::new();
-    let bytes = |label, symbol, value: u128| Formula::named(label, symbol, value);
-    let needed = groups.iter().map(|report| report.needed.as_factor(report.group.kind.name()));
-    let needed = out.push("needed_bytes", "needed", Unit::Bytes, Formula::Sum(needed.collect()))?;
-    let allocated =
-        configuration.engine.allocated(&configuration.groups, configuration.types, tokens, sequences)?.0;
-    let engine = bytes("what the engine's rule gives", "allocated", allocated);
-    out.push("allocated_bytes", "allocated by the engine", Unit::Bytes, engine)?;
-    let read = bytes("rows that attending layers read", "read", plan.bytes_read(tokens, sequences)?.0);
+    let keeping: Vec<_> = groups.iter().filter(|report| report.needed.value > 0).collect();
+    let needed = match keeping.as_slice() {
+        [only] => only.needed.formula.clone(),
+        all => {
+            Formula::sum(all.iter().map(|report| report.needed.as_factor(report.group.kind.name())).collect())
+        }
+    };
+    let needed = out.push("needed_bytes", "needed", Unit::Bytes, needed)?;
+    let allocated = engine.allocated_formula(&configuration.groups, *types, *tokens, *sequences)?;
+    out.push("allocated_bytes", "allocated by the engine", Unit::Bytes, allocated)?;
+    let read = terms(configuration, |kind| match kind {
+        LayerKind::Shared { reads: Some(kind) } => Some(kind.as_ref()),
+        kind => Some(kind),
+    })?;
+    let read = match sequences {
+        1 => read,
+        sequences => read * Field::Sequences.is(*sequences),
+    };
     out.push("read_bytes", "read in a decode step", Unit::Bytes, read)?;
-    let marginal = bytes("groups that still grow", "marginal", plan.marginal(tokens)?.0);
-    out.push("marginal_bytes", "the next token adds", Unit::Bytes, marginal)?;
-    if tokens > 0 && sequences > 0 {
-        let each = Field::Sequences.is(sequences) * Field::Tokens.is(tokens);
-        let average = bytes("needed", "needed", needed).div_floor(each);
+    out.push("marginal_bytes", "the next token adds", Unit::Bytes, marginal(configuration, groups))?;
+    if *tokens > 0 && *sequences > 0 {
+        let tokens = Field::Tokens.is(*tokens);
+        let each = if *sequences == 1 { tokens } else { Field::Sequences.is(*sequences) * tokens };
+        let average = Formula::named("needed", "needed", needed).div_floor(each);
         out.push("average_bytes", "average for a token", Unit::Bytes, average)?;
     }
-    let fixed = bytes("groups that no longer grow", "fixed", plan.saturated(tokens)?.0);
+    let full = |kind: &LayerKind| kind.limit().is_some_and(|limit| *tokens >= limit);
+    let fixed = terms(configuration, |kind| Some(kind).filter(|kind| full(kind)))?;
     out.push("fixed_bytes", "no longer growing, per sequence", Unit::Bytes, fixed)?;
-    let totals = |pick: fn(&GroupReport) -> Option<&Breakdown>| {
-        let total = |report: &GroupReport| {
-            pick(report)?.get("total_macs").map(|total| total.as_factor(report.group.kind.name()))
-        };
-        Formula::Sum(groups.iter().filter_map(total).collect())
-    };
-    out.push(
-        "prefill_macs",
-        "prefill of one sequence",
-        Unit::Macs,
-        totals(|report| report.prefill.as_ref()),
-    )?;
-    out.push("decode_macs", "one decode step", Unit::Macs, totals(|report| report.decode.as_ref()))?;
+    let prefill = macs_of(groups, |report| report.prefill.as_ref());
+    out.push("prefill_macs", "prefill of one sequence", Unit::Macs, prefill)?;
+    let decode = macs_of(groups, |report| report.decode.as_ref());
+    out.push("decode_macs", "one decode step", Unit::Macs, decode)?;
     Ok(out)
+}
+
+/// Bytes of one sequence in the groups that `pick` gives a kind for, one term each.
+fn terms(
+    configuration: &Configuration,
+    pick: impl Fn(&LayerKind) -> Option<&LayerKind>,
+) -> Result<Formula, CostError> {
+    let mut terms = Vec::new();
+    for group in &configuration.groups {
+        let Some(kind) = pick(&group.kind) else { continue };
+        let row = kind.row_formula(configuration.types)?.map(|row| row.value()).transpose()?;
+        terms.extend(held(group.layers, kind, row, configuration.tokens));
+    }
+    Ok(Formula::sum(terms))
+}
+
+fn marginal(configuration: &Configuration, groups: &[GroupReport]) -> Formula {
+    let growing = |kind: &LayerKind| kind.limit().is_none_or(|limit| configuration.tokens < limit);
+    let terms = groups.iter().filter(|report| growing(&report.group.kind));
+    let term = |report: &GroupReport| {
+        report.row.as_ref().map(|row| Field::Layers.is(report.group.layers) * row.as_factor("row"))
+    };
+    Formula::sum(terms.filter_map(term).collect())
+}
+
+fn macs_of(groups: &[GroupReport], pick: impl Fn(&GroupReport) -> Option<&Breakdown>) -> Formula {
+    let total = |report: &GroupReport| {
+        pick(report)?.get("total_macs").map(|total| total.as_factor(report.group.kind.name()))
+    };
+    Formula::sum(groups.iter().filter_map(total).collect())
+}
+
+/// Bytes that one sequence of `tokens` keeps in layers of this kind; `None` where it keeps none.
+fn held(layers: u64, kind: &LayerKind, row: Option<u128>, tokens: u64) -> Option<Formula> {
+    let layers = Field::Layers.is(layers);
+    if let LayerKind::Linear { state_bytes } = kind {
+        return Some(layers * Field::StateBytes.is(*state_bytes));
+    }
+    row.map(|row| layers * Formula::named("row", "row", row) * kind.kept_tokens(tokens))
 }
 
 impl GroupReport {
@@ -121,20 +160,11 @@ fn needed(
     group: &LayerGroup,
     row: Option<&Quantity>,
 ) -> Result<Quantity, CostError> {
-    let layers = Field::Layers.is(group.layers);
-    let tokens = Field::Tokens.is(configuration.tokens);
-    let row = row.map_or(Formula::number(0_u64), |row| row.as_factor("row"));
-    let one = match &group.kind {
-        LayerKind::Full(_) | LayerKind::Latent(_) => layers * row * tokens,
-        LayerKind::Window { window, .. } => layers * row * tokens.min(Field::Window.is(*window)),
-        LayerKind::Chunked { chunk, .. } => layers * row * tokens.min(Field::Chunk.is(*chunk)),
-        LayerKind::Static { source_tokens, .. } => layers * row * Field::SourceTokens.is(*source_tokens),
-        LayerKind::Linear { state_bytes } => layers * Field::StateBytes.is(*state_bytes),
-        LayerKind::Shared { .. } | LayerKind::Encoder(_) => Formula::number(0_u64),
-    };
-    let all = match (&group.kind, configuration.sequences) {
-        (LayerKind::Shared { .. } | LayerKind::Encoder(_), _) | (_, 1) => one,
-        (_, sequences) => one * Field::Sequences.is(sequences),
+    let one = held(group.layers, &group.kind, row.map(|row| row.value), configuration.tokens);
+    let all = match (one, configuration.sequences) {
+        (None, _) => Formula::number(0_u64),
+        (Some(one), 1) => one,
+        (Some(one), sequences) => one * Field::Sequences.is(sequences),
     };
     Quantity::new("needed_bytes", "needed", Unit::Bytes, all)
 }

@@ -29,6 +29,8 @@ pub enum Unit {
     Parameters,
     /// Query–key pairs.
     Pairs,
+    /// Entries of a softmax: one exponential each.
+    Entries,
     /// Tokens.
     Tokens,
     /// Blocks of tokens.
@@ -211,6 +213,7 @@ impl Unit {
             Self::Values => "values",
             Self::Parameters => "parameters",
             Self::Pairs => "pairs",
+            Self::Entries => "entries",
             Self::Tokens => "tokens",
             Self::Blocks => "blocks",
             Self::Operations => "operations",

@@ -3,15 +3,17 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "../src/cli/cost.rs"]
-mod cost;
+mod command;
 
 use clap::Parser;
+// The command's file speaks of `crate::cost`, here as in the library.
+use qkv::cost;
 use serde_json::Value;
 
 #[derive(Parser)]
 struct Program {
     #[command(flatten)]
-    cost: cost::CostArgs,
+    cost: command::Args,
 }
 
 fn run(line: &str) -> Result<String, String> {
@@ -97,6 +99,7 @@ fn presets_are_listed_and_searched() {
 fn wrong_sizes_are_refused_in_a_sentence() {
     for (line, words) in [
         ("cache --heads 32 --kv-heads 5", "32 query heads cannot be shared out over 5 KV heads"),
+        ("cache --preset llama-3.1-8b --devices 5", "5 devices"),
         ("cache --layers 0", "“layers” holds 0"),
         ("cache --type q3", "did you mean"),
         ("cache --preset lama-3.1-8b", "llama-3.1-8b"),

@@ -3,17 +3,18 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
-use qkv::cost::{
-    Breakdown, Bytes, CacheInputs, CacheReport, ComplexityInputs, ComplexityReport, Configuration,
-    ConfigurationReport, CostError, Engine, GrowthRow, HeadSharing, KvShape, LargestContext, LayerGroup,
-    LayerKind, Quantity, RowTypes, SoftmaxCount, StorageType, Unit, grouped, growth, preset, search_presets,
-};
+use clap::{Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
+use crate::cost::{
+    Breakdown, Bytes, CacheInputs, CacheReport, ComplexityInputs, ComplexityReport, Configuration,
+    ConfigurationReport, CostError, Engine, GrowthRow, HeadSharing, LargestContext, LayerGroup, LayerKind,
+    Quantity, RowTypes, SoftmaxCount, StorageType, Unit, grouped, growth, preset, search_presets,
+};
+
 /// What attention costs: exact counts with the formulas behind them.
-#[derive(Args, Debug)]
-pub struct CostArgs {
+#[derive(clap::Args, Debug)]
+pub struct Args {
     #[command(subcommand)]
     calculator: Calculator,
 }
@@ -28,7 +29,7 @@ enum Calculator {
     Presets(PresetArgs),
 }
 
-#[derive(Args, Debug)]
+#[derive(clap::Args, Debug)]
 struct CacheArgs {
     #[command(flatten)]
     model: ModelArgs,
@@ -50,6 +51,9 @@ struct CacheArgs {
     /// Whose rule for setting memory aside.
     #[arg(long, value_enum, default_value_t = EngineName::Exact)]
     engine: EngineName,
+    /// Show what one of so many devices holds.
+    #[arg(long, default_value_t = 1)]
+    devices: u64,
     /// Also give the longest context that fits, such as 24GiB.
     #[arg(long, value_name = "BYTES")]
     budget: Option<Bytes>,
@@ -57,7 +61,7 @@ struct CacheArgs {
     format: Format,
 }
 
-#[derive(Args, Debug)]
+#[derive(clap::Args, Debug)]
 struct ComplexityArgs {
     #[command(flatten)]
     model: ModelArgs,
@@ -95,7 +99,7 @@ struct ComplexityArgs {
     format: Format,
 }
 
-#[derive(Args, Debug)]
+#[derive(clap::Args, Debug)]
 struct PresetArgs {
     /// Words to look for.
     words: Vec<String>,
@@ -104,7 +108,7 @@ struct PresetArgs {
 }
 
 /// Sizes of a model: a preset, a file, or numbers.
-#[derive(Args, Debug)]
+#[derive(clap::Args, Debug)]
 struct ModelArgs {
     /// A published model, such as llama-3.1-8b; `qkv cost presets` lists them.
     #[arg(long, value_name = "ID", conflicts_with_all = ["config", "layers", "heads", "kv_heads", "head_width", "value_width", "d_model"])]
@@ -193,7 +197,7 @@ pub enum CostCommandError {
     Write(#[from] std::io::Error),
 }
 
-impl CostArgs {
+impl Args {
     /// Computes and writes to `out`.
     ///
     /// # Errors
@@ -259,7 +263,10 @@ impl CacheArgs {
         *tokens = self.tokens.unwrap_or(*tokens);
         *sequences = self.sequences.unwrap_or(*sequences);
         *engine = self.engine.rule(*engine, self.model.config.is_some());
-        Ok(configuration)
+        match self.devices {
+            1 => Ok(configuration),
+            devices => Ok(configuration.share_of(devices)?),
+        }
     }
 }
 
@@ -286,17 +293,16 @@ impl ModelArgs {
             return read_configuration(path);
         }
         let (heads, d_k) = (self.heads.or(self.kv_heads).unwrap_or(1), self.head_width.unwrap_or(64));
-        let shape =
-            KvShape { kv_heads: self.kv_heads.unwrap_or(heads), d_k, d_v: self.value_width.unwrap_or(d_k) };
-        Ok(Configuration {
-            name: String::from("these sizes"),
+        let sizes = CacheInputs {
+            layers: self.layers.unwrap_or(1),
             heads,
-            d_model: self.d_model.unwrap_or(heads.saturating_mul(d_k)),
-            groups: vec![LayerGroup::new(self.layers.unwrap_or(1), LayerKind::Full(shape))],
-            types: RowTypes::both(StorageType::f16),
+            kv_heads: self.kv_heads.unwrap_or(heads),
+            d_k,
+            d_v: self.value_width.unwrap_or(d_k),
             tokens: 1,
-            ..Configuration::default()
-        })
+            ..CacheInputs::default()
+        };
+        Ok(Configuration::uniform("these sizes", &sizes, self.d_model))
     }
 }
 
@@ -508,7 +514,7 @@ fn quantities(breakdown: &Breakdown) -> Vec<Value> {
 }
 
 fn quantity_json(quantity: &Quantity) -> Value {
-    let factor = |factor: &&qkv::cost::Factor| json!({ "name": factor.label, "symbol": factor.symbol, "value": exact(factor.value) });
+    let factor = |factor: &&crate::cost::Factor| json!({ "name": factor.label, "symbol": factor.symbol, "value": exact(factor.value) });
     json!({
         "id": quantity.id,
         "label": quantity.label,
@@ -531,7 +537,7 @@ fn sharing_json(column: &HeadSharing) -> Value {
     })
 }
 
-fn group_json(report: &qkv::cost::GroupReport) -> Value {
+fn group_json(report: &crate::cost::GroupReport) -> Value {
     json!({
         "kind": report.group.kind.name(),
         "layers": report.group.layers,

@@ -35,6 +35,8 @@ pub struct ComplexityInputs {
     pub window: Option<u64>,
     /// Visible pairs of one head as counted from a scene's own mask; overrides `causal` and `window`.
     pub visible_pairs: Option<u64>,
+    /// Visible pairs of all query heads together, where each head has a mask of its own; overrides `visible_pairs`.
+    pub visible_pairs_of_all_heads: Option<u64>,
     /// Keys whose K and V are taken from a cache and are not projected again.
     pub cached_keys: u64,
     /// Bytes of one stored score.
@@ -64,7 +66,7 @@ pub enum SoftmaxCount {
 /// What the sizes come to, each with its formula.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComplexityReport {
-    /// Pairs that the mask leaves visible, for one head.
+    /// Pairs that the mask leaves visible, for one head (for all heads where each has a mask of its own).
     pub visible_pairs: Quantity,
     /// Pairs of the full rectangle n_q · n_k: what a kernel computes that masks afterwards.
     pub all_pairs: Quantity,
@@ -121,6 +123,7 @@ impl Default for ComplexityInputs {
             causal: false,
             window: None,
             visible_pairs: None,
+            visible_pairs_of_all_heads: None,
             cached_keys: 0,
             bytes_per_score: 4,
             has_output_projection: false,
@@ -159,19 +162,14 @@ impl ComplexityInputs {
         check_window(self.window)?;
         not_above((Field::CachedKeys, self.cached_keys), (Field::Keys, self.n_k))?;
         let all = u128::from(self.n_q) * u128::from(self.n_k);
-        match self.visible_pairs {
-            Some(pairs) if u128::from(pairs) > all => Err(CostError::PartExceedsWhole {
-                part_field: Field::VisiblePairs,
-                part: pairs,
-                whole_field: Field::Keys,
-                whole: u64::try_from(all).unwrap_or(u64::MAX),
-            }),
-            _ => Ok(()),
-        }
+        let of_all_heads = all.saturating_mul(u128::from(self.heads));
+        pairs_not_above(self.visible_pairs, all)?;
+        pairs_not_above(self.visible_pairs_of_all_heads, of_all_heads)
     }
 
+    /// Visible pairs of one head; of all heads where only that is known.
     fn pairs(&self) -> Formula {
-        match (self.visible_pairs, self.causal) {
+        match (self.visible_pairs_of_all_heads.or(self.visible_pairs), self.causal) {
             (Some(pairs), _) => Field::VisiblePairs.is(pairs),
             (None, true) => causal_formula(self.n_q, self.n_k, self.window),
             (None, false) => Field::Queries.is(self.n_q) * Field::Keys.is(self.n_k),
@@ -186,8 +184,12 @@ impl ComplexityInputs {
         }
     }
 
-    fn per_head_pair(&self, width: Formula) -> Formula {
-        self.per_model(self.pairs() * Field::QueryHeads.is(self.heads) * width)
+    /// Visible pairs of all heads.
+    fn head_pairs(&self) -> Formula {
+        match self.visible_pairs_of_all_heads {
+            Some(_) => self.pairs(),
+            None => self.pairs() * Field::QueryHeads.is(self.heads),
+        }
     }
 
     fn matrices(&self) -> Option<Vec<Projection>> {
@@ -239,8 +241,10 @@ impl ComplexityReport {
         let heads = || Field::QueryHeads.is(inputs.heads);
         let macs = |id, label, formula| Quantity::new(id, label, Unit::Macs, formula);
 
-        let scores = macs("scores", "scores", inputs.per_head_pair(Field::KeyWidth.is(inputs.d_k)))?;
-        let mix = macs("mix", "mix", inputs.per_head_pair(Field::ValueWidth.is(inputs.d_v)))?;
+        let scores =
+            macs("scores", "scores", inputs.per_model(inputs.head_pairs() * Field::KeyWidth.is(inputs.d_k)))?;
+        let mix =
+            macs("mix", "mix", inputs.per_model(inputs.head_pairs() * Field::ValueWidth.is(inputs.d_v)))?;
         let attention =
             macs("attention", "scores and mix", scores.as_factor("scores") + mix.as_factor("mix"))?;
         let matrices = inputs.matrices().unwrap_or_default();
@@ -253,7 +257,7 @@ impl ComplexityReport {
             .collect::<Result<Vec<_>, _>>()?;
         let total = macs("total_macs", "total", total_formula(&projections, &scores, &mix))?;
 
-        let one = inputs.per_model(inputs.pairs() * heads());
+        let one = inputs.per_model(inputs.head_pairs());
         let softmax_entries = Quantity::new("softmax_entries", "softmax entries", Unit::Entries, one)?;
         let per_entry = Formula::named("operations per entry", "c", u128::from(inputs.softmax.per_entry()));
         let softmax_operations = Quantity::new(
@@ -275,7 +279,7 @@ impl ComplexityReport {
         )?;
         let all_heads = score_bytes_per_head.formula.clone() * heads();
         Ok(Self {
-            visible_pairs: Quantity::new("visible_pairs", "visible pairs", Unit::Pairs, inputs.pairs())?,
+            visible_pairs: visible_pairs(inputs)?,
             all_pairs: Quantity::new("all_pairs", "all pairs", Unit::Pairs, n_q() * n_k())?,
             flops: Quantity::new("flops", "FLOPs", Unit::Flops, flops)?,
             parameters: parameters(inputs, matrices)?,
@@ -327,6 +331,14 @@ impl ComplexityReport {
     }
 }
 
+fn visible_pairs(inputs: &ComplexityInputs) -> Result<Quantity, CostError> {
+    let label = match inputs.visible_pairs_of_all_heads {
+        Some(_) => "visible pairs of all heads",
+        None => "visible pairs",
+    };
+    Quantity::new("visible_pairs", label, Unit::Pairs, inputs.pairs())
+}
+
 fn total_formula(projections: &[Quantity], scores: &Quantity, mix: &Quantity) -> Formula {
     let symbols = ["Q", "K", "V", "O"];
     let mut parts: Vec<Formula> =
@@ -370,7 +382,20 @@ pub fn growth(inputs: &ComplexityInputs, start: u64, rows: u32) -> Result<Vec<Gr
 
 /// The same sizes with `tokens` queries over `tokens` keys and nothing cached.
 pub(super) fn at_length(inputs: &ComplexityInputs, tokens: u64) -> ComplexityInputs {
-    ComplexityInputs { n_q: tokens, n_k: tokens, cached_keys: 0, visible_pairs: None, ..inputs.clone() }
+    ComplexityInputs {
+        n_q: tokens,
+        n_k: tokens,
+        cached_keys: 0,
+        visible_pairs: None,
+        visible_pairs_of_all_heads: None,
+        ..inputs.clone()
+    }
+}
+
+fn pairs_not_above(pairs: Option<u64>, all: u128) -> Result<(), CostError> {
+    // More pairs than 64 bits count cannot be exceeded by a number of 64 bits.
+    let all = u64::try_from(all).unwrap_or(u64::MAX);
+    pairs.map_or(Ok(()), |pairs| not_above((Field::VisiblePairs, pairs), (Field::Keys, all)))
 }
 
 fn not_above(part: (Field, u64), whole: (Field, u64)) -> Result<(), CostError> {

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::error::check_heads;
-use super::{CachePlan, CostError, Engine, KvShape, LayerGroup, LayerKind, RowTypes, StorageType};
+use super::error::{check_heads, positive};
+use super::{
+    CacheInputs, CachePlan, CostError, Engine, Field, KvShape, LayerGroup, LayerKind, RowTypes, StorageType,
+};
 
 /// A model's layers, the length it runs at, and how its cache is stored and set aside.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,8 +50,8 @@ impl Default for Configuration {
 impl Configuration {
     /// Refuses heads that do not divide and groups that describe no layer.
     pub fn check(&self) -> Result<(), CostError> {
-        super::error::positive(super::Field::ModelWidth, self.d_model)?;
-        super::error::positive(super::Field::QueryHeads, self.heads)?;
+        positive(Field::ModelWidth, self.d_model)?;
+        positive(Field::QueryHeads, self.heads)?;
         for group in &self.groups {
             group.check()?;
             let kind = match &group.kind {
@@ -61,6 +63,44 @@ impl Configuration {
             }
         }
         Ok(())
+    }
+
+    /// A model whose layers are all alike, such as the one on the board. Without a model width it is taken to be as wide as
+    /// its heads together.
+    pub fn uniform(name: &str, sizes: &CacheInputs, d_model: Option<u64>) -> Self {
+        let CacheInputs { layers, heads, kv_heads, d_k, d_v, k_type, v_type, tokens, sequences } = *sizes;
+        let kind = LayerKind::Full(KvShape { kv_heads, d_k, d_v });
+        Self {
+            name: name.to_owned(),
+            heads,
+            d_model: d_model.unwrap_or(heads.saturating_mul(d_k)),
+            groups: vec![LayerGroup::new(layers, kind)],
+            types: RowTypes { keys: k_type, values: v_type, windowed: None },
+            tokens,
+            sequences,
+            ..Self::default()
+        }
+    }
+
+    /// What one of `devices` holds when heads are spread over them: its query heads and its KV heads (one each, copied,
+    /// where there are fewer KV heads than devices). Latent rows have no heads and stay whole on every device; a recurrent
+    /// state is split evenly.
+    ///
+    /// # Errors
+    /// [`CostError::DevicesMustDivideHeads`] or [`CostError::DevicesMustDivideKvHeads`] where they do not spread evenly.
+    pub fn share_of(&self, devices: u64) -> Result<Self, CostError> {
+        self.check()?;
+        positive(Field::Devices, devices)?;
+        if !self.heads.is_multiple_of(devices) {
+            return Err(CostError::DevicesMustDivideHeads { heads: self.heads, devices });
+        }
+        let share = |group: &LayerGroup| {
+            let mut kind = group.kind.clone();
+            kind.spread(devices)?;
+            Ok(LayerGroup::new(group.layers, kind))
+        };
+        let groups = self.groups.iter().map(share).collect::<Result<_, CostError>>()?;
+        Ok(Self { heads: self.heads / devices, groups, ..self.clone() })
     }
 
     /// The cache of its layers at any length.
@@ -129,6 +169,28 @@ mod tests {
         let error = Configuration::from_ron("Configuration(\n  heds: 3,\n)").unwrap_err();
         assert!(matches!(&error, CostError::Configuration { line: 2, .. }), "{error}");
         assert!(error.to_string().contains("heds"), "{error}");
+    }
+
+    #[test]
+    fn devices_share_kv_heads_and_copy_latent_rows() {
+        let bytes = |configuration: Configuration| configuration.plan().unwrap().bytes(4096, 1).unwrap().0;
+        let share = |id: &str, devices| {
+            let whole = crate::cost::preset(id).unwrap().configuration().unwrap();
+            let part = whole.share_of(devices).unwrap();
+            (bytes(whole), bytes(part))
+        };
+        let (whole, part) = share("llama-3.1-70b", 4);
+        assert_eq!(part * 4, whole);
+        // Sixteen devices for eight KV heads: each holds one, twice in all.
+        let (whole, part) = share("llama-3.1-70b", 16);
+        assert_eq!(part * 8, whole);
+        let (whole, part) = share("deepseek-v3", 8);
+        assert_eq!(part, whole);
+        let error = Configuration::default().share_of(5).unwrap_err();
+        assert!(
+            error.to_string().contains("32 query heads") && error.to_string().contains("5 devices"),
+            "{error}"
+        );
     }
 
     #[test]

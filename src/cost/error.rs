@@ -105,6 +105,16 @@ pub enum CostError {
         /// Devices.
         devices: u64,
     },
+    /// Query heads that cannot be spread over the devices.
+    #[error(
+        "{heads} query heads cannot be shared out over {devices} devices; the number of devices must divide the number of query heads"
+    )]
+    DevicesMustDivideHeads {
+        /// Query heads.
+        heads: u64,
+        /// Devices.
+        devices: u64,
+    },
     /// A budget below what the model holds at zero tokens.
     #[error(
         "the cache holds {fixed} bytes before the first token, more than the budget of {budget} bytes; raise the budget or lower the number of sequences"
@@ -160,6 +170,7 @@ impl CostError {
             Self::PartExceedsWhole { .. } => "PartExceedsWhole",
             Self::FastMemoryTooSmall { .. } => "SramTooSmall",
             Self::DevicesMustDivideKvHeads { .. } => "TpMustDivideKvHeads",
+            Self::DevicesMustDivideHeads { .. } => "TpMustDivideHeads",
             Self::FixedCostExceedsBudget { .. } => "FixedCostExceedsBudget",
             Self::NotAnAmount { .. } => "NotAnAmount",
             Self::Configuration { .. } => "Configuration",
@@ -179,7 +190,9 @@ impl CostError {
             Self::UnknownStorageType { .. } => Some(Field::StorageType),
             Self::PartExceedsWhole { part_field, .. } => Some(*part_field),
             Self::FastMemoryTooSmall { .. } => Some(Field::FastMemory),
-            Self::DevicesMustDivideKvHeads { .. } => Some(Field::Devices),
+            Self::DevicesMustDivideKvHeads { .. } | Self::DevicesMustDivideHeads { .. } => {
+                Some(Field::Devices)
+            }
             Self::FixedCostExceedsBudget { .. } | Self::NotAnAmount { .. } => Some(Field::Budget),
             Self::UnknownName { .. } | Self::Configuration { .. } | Self::TooMany { .. } => None,
         }

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::positive;
-use super::{CostError, Field, Formula, StorageType};
+use super::{CostError, Field, Formula, StorageType, spread_over_devices};
 
 /// So many layers that cache in the same way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -179,6 +179,24 @@ impl LayerKind {
             | Self::Static { shape, .. } => shape.row_formula(k_type, v_type).map(Some),
             Self::Linear { .. } | Self::Shared { .. } | Self::Encoder(_) => Ok(None),
         }
+    }
+
+    /// Leaves only what one of `devices` keeps.
+    pub(super) fn spread(&mut self, devices: u64) -> Result<(), CostError> {
+        match self {
+            Self::Full(shape)
+            | Self::Encoder(shape)
+            | Self::Window { shape, .. }
+            | Self::Chunked { shape, .. }
+            | Self::Static { shape, .. } => {
+                let share = spread_over_devices(shape.kv_heads, devices, false)?;
+                shape.kv_heads = share.kv_heads.unwrap_or(shape.kv_heads);
+            }
+            Self::Linear { state_bytes } => *state_bytes = state_bytes.div_ceil(devices),
+            Self::Shared { reads: Some(kind) } => kind.spread(devices)?,
+            Self::Latent(_) | Self::Shared { reads: None } => {}
+        }
+        Ok(())
     }
 
     /// Refuses zero widths, heads, windows and chunks.

@@ -58,7 +58,7 @@ pub use roofline::{
 };
 pub use scaled_storage::{DeltaNet, GroupScaled, scaled_per_token_and_head};
 pub use scorers::{AdditiveInputs, linear_attention};
-pub use series::{CostSeries, doublings, roofline, spread};
+pub use series::{CostSeries, doublings, roofline, score_memory_series, scorer_series, spread};
 pub use storage::StorageType;
 pub use traffic::{
     score_memory, standard_traffic, tiled_memory, tiled_traffic_keys_outside, tiled_traffic_queries_outside,

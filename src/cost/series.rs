@@ -2,8 +2,8 @@
 
 use super::complexity::at_length;
 use super::{
-    ComplexityInputs, ComplexityReport, Configuration, CostError, GenerationInputs, GenerationMode, Hardware,
-    Unit,
+    AdditiveInputs, ComplexityInputs, ComplexityReport, Configuration, CostError, GenerationInputs,
+    GenerationMode, Hardware, Unit, linear_attention, score_memory, tiled_memory,
 };
 
 /// A named curve: exact values over a number of tokens.
@@ -31,6 +31,17 @@ impl CostSeries {
         Ok(Self { name: configuration.name.clone(), unit: Unit::Bytes, points })
     }
 
+    /// Any count at these lengths.
+    pub fn of(
+        name: &str,
+        unit: Unit,
+        lengths: &[u64],
+        count: impl Fn(u64) -> Result<u128, CostError>,
+    ) -> Result<Self, CostError> {
+        let points = lengths.iter().map(|length| Ok((*length, count(*length)?))).collect::<Result<_, _>>()?;
+        Ok(Self { name: name.to_owned(), unit, points })
+    }
+
     /// Scores and mix, or all multiply-adds, at lengths that grow by the same factor: for two logarithmic axes.
     pub fn arithmetic(
         name: &str,
@@ -38,13 +49,10 @@ impl CostSeries {
         lengths: &[u64],
         with_projections: bool,
     ) -> Result<Self, CostError> {
-        let point = |tokens: &u64| {
-            let report = ComplexityReport::new(&at_length(inputs, *tokens))?;
-            let quantity = if with_projections { report.total } else { report.attention };
-            Ok((*tokens, quantity.value))
-        };
-        let points = lengths.iter().map(point).collect::<Result<_, _>>()?;
-        Ok(Self { name: name.to_owned(), unit: Unit::Macs, points })
+        Self::of(name, Unit::Macs, lengths, |tokens| {
+            let report = ComplexityReport::new(&at_length(inputs, tokens))?;
+            Ok(if with_projections { report.total.value } else { report.attention.value })
+        })
     }
 
     /// Multiply-adds of each step of a generation, at most `limit` steps.
@@ -58,6 +66,44 @@ impl CostSeries {
         let points = steps.iter().map(point).collect::<Result<_, _>>()?;
         Ok(Self { name: mode.label().to_owned(), unit: Unit::Macs, points })
     }
+}
+
+/// Multiply-adds of scores and mix of one head in four ways, for two logarithmic axes: every pair, a causal window, additive
+/// scores of hidden width `d_a`, and linear attention with features as wide as the keys.
+pub fn scorer_series(d: u64, d_a: u64, window: u64, lengths: &[u64]) -> Result<Vec<CostSeries>, CostError> {
+    let dense = ComplexityInputs { d_k: d, d_v: d, ..ComplexityInputs::default() };
+    let windowed = ComplexityInputs { causal: true, window: Some(window), ..dense.clone() };
+    let additive = |n: u64| {
+        let costs = AdditiveInputs { n_q: n, n_k: n, d_q: d, d_k: d, d_a, bytes_per_value: 4 }.costs()?;
+        let parts = [("pair_macs", "products"), ("precompute_macs", "projections"), ("dot_macs", "mix")];
+        // The mix of values as wide as the keys costs what a dot product costs.
+        costs.sum_of(&parts).value()
+    };
+    let linear = |n: u64| Ok(linear_attention(n, d, d)?.value("linear_macs"));
+    Ok(vec![
+        CostSeries::arithmetic("every pair", &dense, lengths, false)?,
+        CostSeries::arithmetic("causal window", &windowed, lengths, false)?,
+        CostSeries::of("additive scores", Unit::Macs, lengths, additive)?,
+        CostSeries::of("linear attention", Unit::Macs, lengths, linear)?,
+    ])
+}
+
+/// Bytes beside the inputs: score matrices kept in full, and the output and row statistics of a tiled kernel.
+pub fn score_memory_series(
+    heads: u64,
+    d_v: u64,
+    bytes_per_value: u64,
+    lengths: &[u64],
+) -> Result<Vec<CostSeries>, CostError> {
+    let kept = |n: u64| Ok(score_memory((n, n), heads, bytes_per_value, 1)?.value("total_bytes"));
+    let tiled = |n: u64| {
+        let parts = [("output_bytes", "output"), ("extra_bytes", "statistics")];
+        tiled_memory(n, d_v, heads, bytes_per_value)?.sum_of(&parts).value()
+    };
+    Ok(vec![
+        CostSeries::of("scores kept", Unit::Bytes, lengths, kept)?,
+        CostSeries::of("tiled: output and statistics", Unit::Bytes, lengths, tiled)?,
+    ])
 }
 
 /// `points` whole numbers spread evenly over 0 ..= `max`, both ends included, without repeats.
@@ -102,6 +148,18 @@ mod tests {
         assert_eq!(spread(0, 5).collect::<Vec<_>>(), [0]);
         assert_eq!(spread(u64::MAX, 2).collect::<Vec<_>>(), [0, u64::MAX]);
         assert_eq!(doublings(256, 3000), [256, 512, 1024, 2048, 3000]);
+    }
+
+    #[test]
+    fn a_window_and_linear_attention_grow_in_step_with_the_length_and_the_others_with_its_square() {
+        let series = scorer_series(64, 32, 128, &[1 << 14, 1 << 15]).unwrap();
+        let growth: Vec<f64> =
+            series.iter().map(|curve| curve.points[1].1 as f64 / curve.points[0].1 as f64).collect();
+        assert_eq!(growth[0], 4.0);
+        assert!((growth[1] - 2.0).abs() < 0.01 && growth[3] == 2.0, "{growth:?}");
+        assert!((growth[2] - 4.0).abs() < 0.01, "{growth:?}");
+        let memory = score_memory_series(32, 128, 2, &[2000]).unwrap();
+        assert_eq!((memory[0].points[0].1, memory[1].points[0].1), (256_000_000, 16_384_000 + 256_000));
     }
 
     #[test]

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::cost::{
     Breakdown, Bytes, CacheInputs, CacheReport, ComplexityInputs, ComplexityReport, Configuration,
-    ConfigurationReport, CostError, Engine, GrowthRow, HeadSharing, LargestContext, LayerGroup, LayerKind,
-    Quantity, RowTypes, SoftmaxCount, StorageType, Unit, grouped, growth, preset, search_presets,
+    ConfigurationReport, CostError, Engine, GroupReport, GrowthRow, HeadSharing, LargestContext, LayerGroup,
+    LayerKind, RowTypes, SoftmaxCount, StorageType, Unit, grouped, growth, preset, search_presets,
 };
 
 /// What attention costs: exact counts with the formulas behind them.
@@ -231,8 +231,7 @@ impl CacheArgs {
             Format::Text => {
                 writeln!(out, "{}", title(&configuration))?;
                 write!(out, "{}", breakdown.text())?;
-                write_sharing(out, &sharing)?;
-                write_groups(out, &report)?;
+                write!(out, "{}{}", HeadSharing::table(&sharing), GroupReport::memory_text(&report.groups))?;
                 write_longest(out, longest, self.budget)
             }
             Format::Csv => Ok(write!(out, "{}", breakdown.csv())?),
@@ -242,10 +241,10 @@ impl CacheArgs {
                     "name": configuration.name,
                     "tokens": configuration.tokens,
                     "sequences": configuration.sequences,
-                    "quantities": quantities(&breakdown),
-                    "sharing": sharing.iter().map(sharing_json).collect::<Vec<_>>(),
-                    "groups": report.groups.iter().map(group_json).collect::<Vec<_>>(),
-                    "largest_context": longest.map(longest_json),
+                    "quantities": breakdown.to_json(),
+                    "sharing": sharing.iter().map(HeadSharing::to_json).collect::<Vec<_>>(),
+                    "groups": report.groups.iter().map(GroupReport::to_json).collect::<Vec<_>>(),
+                    "largest_context": longest.map(LargestContext::to_json),
                 });
                 write_json(out, &object)
             }
@@ -328,15 +327,12 @@ impl ComplexityArgs {
         let breakdown = Breakdown { rows: report.quantities().into_iter().cloned().collect() };
         let rows = growth(&inputs, inputs.n_k.max(1), self.doublings)?;
         match self.format {
-            Format::Text => {
-                write!(out, "{}", breakdown.text())?;
-                write_growth(out, &rows)
-            }
+            Format::Text => Ok(write!(out, "{}{}", breakdown.text(), GrowthRow::table(&rows))?),
             Format::Csv => Ok(write!(out, "{}", breakdown.csv())?),
             Format::Latex => Ok(write!(out, "{}", breakdown.latex())?),
             Format::Json => {
-                let growth: Vec<Value> = rows.iter().map(growth_json).collect();
-                write_json(out, &json!({ "quantities": quantities(&breakdown), "growth": growth }))
+                let growth: Vec<Value> = rows.iter().map(GrowthRow::to_json).collect();
+                write_json(out, &json!({ "quantities": breakdown.to_json(), "growth": growth }))
             }
         }
     }
@@ -355,8 +351,8 @@ impl ComplexityArgs {
                 let object = json!({
                     "name": configuration.name,
                     "tokens": configuration.tokens,
-                    "quantities": quantities(&summary),
-                    "groups": report.groups.iter().map(group_json).collect::<Vec<_>>(),
+                    "quantities": summary.to_json(),
+                    "groups": report.groups.iter().map(GroupReport::to_json).collect::<Vec<_>>(),
                     "layers_not_counted": report.layers_not_counted,
                 });
                 return write_json(out, &object);
@@ -365,14 +361,7 @@ impl ComplexityArgs {
         }
         writeln!(out, "{}", title(&configuration))?;
         write!(out, "{}", summary.text())?;
-        for group in &report.groups {
-            for (name, part) in [("prefill", &group.prefill), ("decode step", &group.decode)] {
-                if let Some(part) = part {
-                    writeln!(out, "\n{} {} layers, {name}", group.group.layers, group.group.kind.name())?;
-                    write!(out, "{}", part.text())?;
-                }
-            }
-        }
+        write!(out, "{}", GroupReport::arithmetic_text(&report.groups))?;
         if report.layers_not_counted > 0 {
             writeln!(out, "\nnot counted: {} recurrent layers", report.layers_not_counted)?;
         }
@@ -449,29 +438,6 @@ fn title(configuration: &Configuration) -> String {
     }
 }
 
-fn write_sharing(out: &mut dyn Write, sharing: &[HeadSharing]) -> Result<(), CostCommandError> {
-    if !sharing.is_empty() {
-        writeln!(out, "\n     KV heads   per token   all sequences")?;
-    }
-    for column in sharing {
-        let (token, all) = (column.bytes_per_token.binary(), column.bytes_all_sequences.decimal());
-        let mark = if column.is_chosen { " (these)" } else { "" };
-        writeln!(out, "{} {:>9} {token:>11} {all:>15}{mark}", column.name, column.kv_heads)?;
-    }
-    Ok(())
-}
-
-fn write_groups(out: &mut dyn Write, report: &ConfigurationReport) -> Result<(), CostCommandError> {
-    for group in &report.groups {
-        let LayerGroup { layers, kind } = &group.group;
-        writeln!(out, "\n{layers} {} layers", kind.name())?;
-        for quantity in group.row.iter().chain([&group.needed]) {
-            writeln!(out, "{}", quantity.text())?;
-        }
-    }
-    Ok(())
-}
-
 fn write_longest(
     out: &mut dyn Write,
     longest: Option<LargestContext>,
@@ -488,78 +454,6 @@ fn write_longest(
     }
 }
 
-fn write_growth(out: &mut dyn Write, rows: &[GrowthRow]) -> Result<(), CostCommandError> {
-    if !rows.is_empty() {
-        writeln!(out, "\n  tokens   scores and mix   factor   score matrices")?;
-    }
-    for row in rows {
-        let factor = row.factor.map(|factor| format!("{factor:.1}")).unwrap_or_default();
-        let (macs, bytes) = (row.macs.decimal(), row.score_matrix.decimal());
-        writeln!(out, "{:>8} {macs:>16} {factor:>8} {bytes:>16}", row.tokens)?;
-    }
-    Ok(())
-}
-
 fn write_json(out: &mut dyn Write, value: &Value) -> Result<(), CostCommandError> {
     Ok(writeln!(out, "{value:#}")?)
-}
-
-/// A number with every digit where JSON's numbers can hold it, a string of digits beyond 64 bits.
-fn exact(value: u128) -> Value {
-    u64::try_from(value).map_or_else(|_| Value::String(value.to_string()), Value::from)
-}
-
-fn quantities(breakdown: &Breakdown) -> Vec<Value> {
-    breakdown.rows.iter().map(quantity_json).collect()
-}
-
-fn quantity_json(quantity: &Quantity) -> Value {
-    let factor = |factor: &&crate::cost::Factor| json!({ "name": factor.label, "symbol": factor.symbol, "value": exact(factor.value) });
-    json!({
-        "id": quantity.id,
-        "label": quantity.label,
-        "value": exact(quantity.value),
-        "unit": quantity.unit.suffix(),
-        "formula": quantity.formula.symbols(),
-        "substituted": quantity.substituted(),
-        "factors": quantity.formula.factors().iter().map(factor).collect::<Vec<_>>(),
-    })
-}
-
-fn sharing_json(column: &HeadSharing) -> Value {
-    json!({
-        "name": column.name,
-        "kv_heads": column.kv_heads,
-        "heads_per_kv_head": column.heads_per_kv_head,
-        "bytes_per_token": exact(column.bytes_per_token.0),
-        "bytes_per_sequence": exact(column.bytes_per_sequence.0),
-        "bytes_all_sequences": exact(column.bytes_all_sequences.0),
-    })
-}
-
-fn group_json(report: &crate::cost::GroupReport) -> Value {
-    json!({
-        "kind": report.group.kind.name(),
-        "layers": report.group.layers,
-        "needed": quantity_json(&report.needed),
-        "prefill": report.prefill.as_ref().map(quantities),
-        "decode": report.decode.as_ref().map(quantities),
-    })
-}
-
-fn longest_json(longest: LargestContext) -> Value {
-    match longest {
-        LargestContext::Tokens(tokens) => json!({ "tokens": tokens, "unbounded": false }),
-        LargestContext::Unbounded => json!({ "tokens": null, "unbounded": true }),
-    }
-}
-
-fn growth_json(row: &GrowthRow) -> Value {
-    json!({
-        "tokens": row.tokens,
-        "macs": exact(row.macs.0),
-        "total_macs": exact(row.total.0),
-        "score_bytes": exact(row.score_matrix.0),
-        "factor": row.factor,
-    })
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::{check_heads, positive};
 use super::pairs::{causal_formula, check_window};
-use super::{Bytes, CostError, Field, Formula, Macs, Quantity, Unit};
+use super::{CostError, Field, Formula, Quantity, Unit};
 
 /// The sizes that decide what attention costs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,21 +92,6 @@ pub struct ComplexityReport {
     pub score_bytes_per_head: Quantity,
     /// The score matrices of all heads and layers.
     pub score_bytes: Quantity,
-}
-
-/// One length of a growth table.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GrowthRow {
-    /// Queries and keys.
-    pub tokens: u64,
-    /// Scores and mix.
-    pub macs: Macs,
-    /// Projections too.
-    pub total: Macs,
-    /// The score matrices of all heads.
-    pub score_matrix: Bytes,
-    /// How many times the multiply-adds of the row before; `None` in the first row or after a row of nothing.
-    pub factor: Option<f64>,
 }
 
 impl Default for ComplexityInputs {
@@ -237,66 +222,36 @@ impl ComplexityReport {
     /// 128 bits.
     pub fn new(inputs: &ComplexityInputs) -> Result<Self, CostError> {
         inputs.check()?;
-        let (n_q, n_k) = (|| Field::Queries.is(inputs.n_q), || Field::Keys.is(inputs.n_k));
-        let heads = || Field::QueryHeads.is(inputs.heads);
         let macs = |id, label, formula| Quantity::new(id, label, Unit::Macs, formula);
-
-        let scores =
-            macs("scores", "scores", inputs.per_model(inputs.head_pairs() * Field::KeyWidth.is(inputs.d_k)))?;
-        let mix =
-            macs("mix", "mix", inputs.per_model(inputs.head_pairs() * Field::ValueWidth.is(inputs.d_v)))?;
-        let attention =
-            macs("attention", "scores and mix", scores.as_factor("scores") + mix.as_factor("mix"))?;
+        let of_all_pairs = |width: Formula| inputs.per_model(inputs.head_pairs() * width);
+        let scores = macs("scores", "scores", of_all_pairs(Field::KeyWidth.is(inputs.d_k)))?;
+        let mix = macs("mix", "mix", of_all_pairs(Field::ValueWidth.is(inputs.d_v)))?;
+        let both = scores.as_factor("scores") + mix.as_factor("mix");
         let matrices = inputs.matrices().unwrap_or_default();
-        let projections = matrices
-            .iter()
-            .map(|matrix| {
-                let formula = inputs.per_model(matrix.rows.clone() * matrix.weights.clone());
-                macs(matrix.id, matrix.label, formula)
-            })
-            .collect::<Result<Vec<_>, _>>()?;
+        let projections = projections(inputs, &matrices)?;
         let total = macs("total_macs", "total", total_formula(&projections, &scores, &mix))?;
-
-        let one = inputs.per_model(inputs.head_pairs());
-        let softmax_entries = Quantity::new("softmax_entries", "softmax entries", Unit::Entries, one)?;
-        let per_entry = Formula::named("operations per entry", "c", u128::from(inputs.softmax.per_entry()));
-        let softmax_operations = Quantity::new(
-            "softmax_operations",
-            "softmax operations",
-            Unit::Operations,
-            softmax_entries.as_factor("entries") * per_entry,
-        )?;
-        let two = Formula::number(2_u64) * total.as_factor("MACs");
+        let (softmax_entries, softmax_operations) = softmax(inputs)?;
+        let twice = Formula::number(2_u64) * total.as_factor("MACs");
         let flops = match inputs.softmax {
-            SoftmaxCount::NotCounted => two,
-            _ => two + softmax_operations.as_factor("softmax"),
+            SoftmaxCount::NotCounted => twice,
+            _ => twice + softmax_operations.as_factor("softmax"),
         };
-        let score_bytes_per_head = Quantity::new(
-            "score_bytes_per_head",
-            "score matrix per head",
-            Unit::Bytes,
-            n_q() * n_k() * Field::BytesPerScore.is(inputs.bytes_per_score),
-        )?;
-        let all_heads = score_bytes_per_head.formula.clone() * heads();
+        let all_pairs = Field::Queries.is(inputs.n_q) * Field::Keys.is(inputs.n_k);
+        let (score_bytes_per_head, score_bytes) = score_memory(inputs)?;
         Ok(Self {
             visible_pairs: visible_pairs(inputs)?,
-            all_pairs: Quantity::new("all_pairs", "all pairs", Unit::Pairs, n_q() * n_k())?,
+            all_pairs: Quantity::new("all_pairs", "all pairs", Unit::Pairs, all_pairs)?,
+            attention: macs("attention", "scores and mix", both)?,
             flops: Quantity::new("flops", "FLOPs", Unit::Flops, flops)?,
             parameters: parameters(inputs, matrices)?,
-            score_bytes: Quantity::new(
-                "score_bytes",
-                "score matrices of all heads",
-                Unit::Bytes,
-                inputs.per_model(all_heads),
-            )?,
             scores,
             mix,
-            attention,
             projections,
             total,
             softmax_entries,
             softmax_operations,
             score_bytes_per_head,
+            score_bytes,
         })
     }
 
@@ -331,6 +286,35 @@ impl ComplexityReport {
     }
 }
 
+fn projections(inputs: &ComplexityInputs, matrices: &[Projection]) -> Result<Vec<Quantity>, CostError> {
+    let quantity = |matrix: &Projection| {
+        let formula = inputs.per_model(matrix.rows.clone() * matrix.weights.clone());
+        Quantity::new(matrix.id, matrix.label, Unit::Macs, formula)
+    };
+    matrices.iter().map(quantity).collect()
+}
+
+/// Entries, and operations by the chosen convention.
+fn softmax(inputs: &ComplexityInputs) -> Result<(Quantity, Quantity), CostError> {
+    let all = inputs.per_model(inputs.head_pairs());
+    let entries = Quantity::new("softmax_entries", "softmax entries", Unit::Entries, all)?;
+    let each = Formula::named("operations per entry", "c", u128::from(inputs.softmax.per_entry()));
+    let operations = entries.as_factor("entries") * each;
+    let operations = Quantity::new("softmax_operations", "softmax operations", Unit::Operations, operations)?;
+    Ok((entries, operations))
+}
+
+/// The score matrices kept in full, of one head and of all heads and layers.
+fn score_memory(inputs: &ComplexityInputs) -> Result<(Quantity, Quantity), CostError> {
+    let pairs = Field::Queries.is(inputs.n_q) * Field::Keys.is(inputs.n_k);
+    let head = pairs * Field::BytesPerScore.is(inputs.bytes_per_score);
+    let all = inputs.per_model(head.clone() * Field::QueryHeads.is(inputs.heads));
+    Ok((
+        Quantity::new("score_bytes_per_head", "score matrix per head", Unit::Bytes, head)?,
+        Quantity::new("score_bytes", "score matrices of all heads", Unit::Bytes, all)?,
+    ))
+}
+
 fn visible_pairs(inputs: &ComplexityInputs) -> Result<Quantity, CostError> {
     let label = match inputs.visible_pairs_of_all_heads {
         Some(_) => "visible pairs of all heads",
@@ -353,43 +337,6 @@ fn parameters(inputs: &ComplexityInputs, matrices: Vec<Projection>) -> Result<Op
     }
     let all = Formula::Sum(matrices.into_iter().map(|matrix| matrix.weights).collect());
     Quantity::new("parameters", "parameters", Unit::Parameters, inputs.per_model(all)).map(Some)
-}
-
-/// The same attention at `start`, `2·start`, `4·start` … tokens: queries and keys both, nothing cached, `rows` lengths.
-///
-/// # Errors
-/// As [`ComplexityReport::new`]; a length beyond 64 bits is an overflow.
-pub fn growth(inputs: &ComplexityInputs, start: u64, rows: u32) -> Result<Vec<GrowthRow>, CostError> {
-    let mut out: Vec<GrowthRow> = Vec::new();
-    // A length of 64 bits cannot double more often; only a start of 0 would go on for ever.
-    for row in 0..rows.min(65) {
-        let tokens = start
-            .checked_mul(1_u64.checked_shl(row).unwrap_or(0))
-            .filter(|tokens| *tokens > 0 || start == 0)
-            .ok_or(CostError::Overflow { field: Field::Tokens, bits: 64 })?;
-        let report = ComplexityReport::new(&at_length(inputs, tokens))?;
-        let before = out.last().map(|before| before.macs.0).filter(|macs| *macs > 0);
-        out.push(GrowthRow {
-            tokens,
-            macs: Macs(report.attention.value),
-            total: Macs(report.total.value),
-            score_matrix: Bytes(report.score_bytes.value),
-            factor: before.map(|before| report.attention.value as f64 / before as f64),
-        });
-    }
-    Ok(out)
-}
-
-/// The same sizes with `tokens` queries over `tokens` keys and nothing cached.
-pub(super) fn at_length(inputs: &ComplexityInputs, tokens: u64) -> ComplexityInputs {
-    ComplexityInputs {
-        n_q: tokens,
-        n_k: tokens,
-        cached_keys: 0,
-        visible_pairs: None,
-        visible_pairs_of_all_heads: None,
-        ..inputs.clone()
-    }
 }
 
 fn pairs_not_above(pairs: Option<u64>, all: u128) -> Result<(), CostError> {

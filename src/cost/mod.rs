@@ -9,6 +9,7 @@
 // The simple face: one layer's arithmetic, a uniform model's cache.
 mod cache;
 mod complexity;
+mod growth;
 // Models whose layers differ.
 mod allocation;
 mod comparison;
@@ -30,9 +31,12 @@ mod breakdown;
 mod error;
 mod field;
 mod formula;
+mod json;
+mod notation;
 pub mod pairs;
 mod ratio;
 mod storage;
+mod tables;
 mod units;
 
 pub use allocation::{
@@ -41,12 +45,13 @@ pub use allocation::{
 pub use breakdown::Breakdown;
 pub use cache::{CacheInputs, CacheReport, HeadSharing, cache_over_tokens};
 pub use comparison::{Comparison, ComparisonRow};
-pub use complexity::{ComplexityInputs, ComplexityReport, GrowthRow, SoftmaxCount, growth};
+pub use complexity::{ComplexityInputs, ComplexityReport, SoftmaxCount};
 pub use configuration::Configuration;
 pub use error::CostError;
 pub use field::Field;
 pub use formula::{Factor, Formula, Quantity};
 pub use generation::{GenerationInputs, GenerationMode, GenerationStep};
+pub use growth::{GrowthRow, growth};
 pub use latent::{LatentForm, latent_macs};
 pub use layers::{KvShape, LatentShape, LayerGroup, LayerKind, RowTypes};
 pub use plan::{CachePlan, LargestContext};

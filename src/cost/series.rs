@@ -1,6 +1,6 @@
 //! Curves for plots. Made once for a revision and kept; never made in a frame.
 
-use super::complexity::at_length;
+use super::growth::at_length;
 use super::{
     AdditiveInputs, ComplexityInputs, ComplexityReport, Configuration, CostError, GenerationInputs,
     GenerationMode, Hardware, Unit, linear_attention, score_memory, tiled_memory,
@@ -72,7 +72,7 @@ impl CostSeries {
 /// scores of hidden width `d_a`, and linear attention with features as wide as the keys.
 pub fn scorer_series(d: u64, d_a: u64, window: u64, lengths: &[u64]) -> Result<Vec<CostSeries>, CostError> {
     let dense = ComplexityInputs { d_k: d, d_v: d, ..ComplexityInputs::default() };
-    let windowed = ComplexityInputs { causal: true, window: Some(window), ..dense.clone() };
+    let windowed = ComplexityInputs { causal: true, window: Some(window), ..dense };
     let additive = |n: u64| {
         let costs = AdditiveInputs { n_q: n, n_k: n, d_q: d, d_k: d, d_a, bytes_per_value: 4 }.costs()?;
         let parts = [("pair_macs", "products"), ("precompute_macs", "projections"), ("dot_macs", "mix")];

@@ -176,7 +176,7 @@ fn a_causal_mask_leaves_the_triangle_and_a_scene_may_count_its_own_pairs() {
     let counted = ComplexityInputs { visible_pairs: Some(7), ..causal };
     assert_eq!(ComplexityReport::new(&counted).unwrap().mix.value, 14);
     // Two heads with masks of their own: 7 pairs and 5.
-    let each = ComplexityInputs { heads: 2, visible_pairs_of_all_heads: Some(12), ..counted.clone() };
+    let each = ComplexityInputs { heads: 2, visible_pairs_of_all_heads: Some(12), ..counted };
     let report = ComplexityReport::new(&each).unwrap();
     assert_eq!((report.scores.value, report.softmax_entries.value), (24, 12));
     let too_many = ComplexityInputs { visible_pairs: Some(17), ..counted };

@@ -1,7 +1,5 @@
 //! What holds for every size, however small, large or wrong.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use proptest::prelude::*;
 use qkv::cost::{
     AdditiveInputs, CacheInputs, CacheReport, ComplexityInputs, ComplexityReport, Configuration,

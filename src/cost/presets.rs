@@ -125,7 +125,8 @@ pub fn search_presets(text: &str) -> Vec<&'static Preset> {
 }
 
 impl Preset {
-    /// The layers as groups that cache alike: windowed, full, cross, recurrent, then those that share.
+    /// The layers as groups that cache alike: windowed, full, cross, recurrent, then those that share. Of an
+    /// encoder–decoder only the decoder is here; its encoder runs once, over the source, and caches nothing.
     pub fn groups(&self) -> Result<Vec<LayerGroup>, CostError> {
         let mut groups: Vec<LayerGroup> = Vec::new();
         let owners = self.layers.saturating_sub(self.shared_kv_layers);

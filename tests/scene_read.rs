@@ -109,7 +109,7 @@ fn what_ron_parsers_blame_in_the_wrong_place_is_blamed_at_the_culprit() {
         [
             "2:3 scal: `scal` is not a field of Scene | Scene has the fields title, topic, notes, tokens, input, scoring, softcap, mask, position_offset, softmax, view",
             "3:12 scoring: `ScaledDt` is not a scoring | did you mean `ScaledDot`?",
-            "4:37 input.k[0][0][0]: `1.0.0` is not a number",
+            "4:34 input.k[0][0][0]: `1.0.0` is not a number",
         ]
     );
     assert_eq!(
@@ -175,8 +175,8 @@ fn a_missing_comma_and_a_stray_sign_are_named_and_reading_goes_on() {
         summaries(&with("tokens: (queries: [\"a\"] keys: [\"b\", ;, \"c\"]), mask: [,],")),
         [
             "3:29 : expected a comma or `)` here",
-            "3:42 : expected a value, found `;`",
-            "3:60 : a comma without a value before it",
+            "3:41 : expected a value, found `;`",
+            "3:58 : a comma without a value before it",
         ]
     );
 }

@@ -6,6 +6,9 @@ use super::model::{Input, MatrixSource, Projected};
 use super::resolve::Resolver;
 use crate::engine::{HeadInput, Matrix, project, split_heads};
 
+/// Query heads, or KV heads.
+pub(super) const MAX_HEADS: usize = 4096;
+
 /// Where the engine's input comes from, resolved.
 #[derive(Debug)]
 pub(super) enum Inputs {
@@ -145,10 +148,12 @@ fn tensor(file: &str, name: &str, letter: &str, resolver: &mut Resolver<'_>) -> 
 fn heads(q: PerHead, mut k: PerHead, mut v: PerHead, resolver: &mut Resolver<'_>) -> Option<Inputs> {
     let before = resolver.complaints.len();
     for (letter, matrices) in [("q", &q), ("k", &k), ("v", &v)] {
+        let field = format!("input.{letter}");
         if matrices.is_empty() {
-            let letter_shown = letter.to_uppercase();
-            let message = format!("{letter_shown} has no heads; at least one matrix is needed");
-            resolver.complain(format!("input.{letter}"), message);
+            let letter = letter.to_uppercase();
+            resolver.complain(field, format!("{letter} has no heads; at least one matrix is needed"));
+        } else {
+            head_count(matrices.len(), &field, resolver);
         }
     }
     if k.len() != v.len() {
@@ -240,8 +245,8 @@ fn projection(projected: &Projected, resolver: &mut Resolver<'_>) -> Option<Inpu
         None => None,
     };
     let (x, context, w_q, w_k, w_v) = (x?, context?, w_q?, w_k?, w_v?);
-    let heads_fit = positive(*heads, "input.heads", resolver).is_some()
-        && positive(*kv_heads, "input.kv_heads", resolver).is_some()
+    let heads_fit = head_count(*heads, "input.heads", resolver).is_some()
+        && head_count(*kv_heads, "input.kv_heads", resolver).is_some()
         && shared_heads(*heads, *kv_heads, "input.kv_heads", resolver).is_some();
     let before = resolver.complaints.len();
     let from = if projected.context.is_some() { "the context" } else { "X" };
@@ -273,11 +278,12 @@ fn projection(projected: &Projected, resolver: &mut Resolver<'_>) -> Option<Inpu
     Some(Inputs::Projected(projection, sizes))
 }
 
-fn positive(n: usize, field: &str, resolver: &mut Resolver<'_>) -> Option<()> {
-    if n == 0 {
-        resolver.complain(field, "there are 0 heads; at least 1 is needed");
+fn head_count(n: usize, field: &str, resolver: &mut Resolver<'_>) -> Option<()> {
+    if (1..=MAX_HEADS).contains(&n) {
+        return Some(());
     }
-    (n > 0).then_some(())
+    resolver.complain(field, format!("there are {n} heads; expected 1 to {MAX_HEADS}"));
+    None
 }
 
 /// x·W needs as many rows in W as x has columns.

@@ -2,6 +2,7 @@
 //!
 //! This room does not know pixels. Files reach it as bytes.
 
+pub mod bundled;
 mod evaluation;
 mod model;
 

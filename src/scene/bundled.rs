@@ -95,14 +95,17 @@ mod tests {
 
     #[test]
     fn a_scene_is_found_by_its_full_name_without_its_number_and_with_its_extension() {
-        for name in ["04_three_positions", "three_positions", "04_three_positions.ron", "three_positions.ron"] {
+        for name in ["04_three_positions", "three_positions", "04_three_positions.ron", "three_positions.ron"]
+        {
             assert_eq!(find(name).map(|scene| scene.name), Some("04_three_positions"), "{name}");
         }
     }
 
     #[test]
     fn other_names_are_not_found() {
-        for name in ["", "04", "three", "positions", "_three_positions", "scenes/04_three_positions.ron", ".ron"] {
+        for name in
+            ["", "04", "three", "positions", "_three_positions", "scenes/04_three_positions.ron", ".ron"]
+        {
             assert_eq!(find(name), None, "{name}");
         }
     }

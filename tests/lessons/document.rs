@@ -86,10 +86,16 @@ fn what_the_document_calls_a_default_of_projections_is_what_leaving_it_out_means
     };
     assert_eq!(scene("").spec(), scene("heads: 1, kv_heads: 1").spec());
     assert_eq!(scene("heads: 2").spec(), scene("heads: 2, kv_heads: 2").spec());
-    let Input::Projected(projected) = &scene("").spec().input else { panic!("the input is projected") };
+    let bare = scene("");
+    let Input::Projected(projected) = &bare.spec().input else { panic!("the input is projected") };
     assert!(projected.context.is_none() && projected.w_o.is_none() && projected.b_q.is_none());
     let randn = |extra: &str| {
-        read("drawn", &format!("Scene(input: Heads(q: [Randn(rows: 2, cols: 2, seed: 3{extra})], k: [Identity(n: 2)], v: [Identity(n: 2)]))"))
+        read(
+            "drawn",
+            &format!(
+                "Scene(input: Heads(q: [Randn(rows: 2, cols: 2, seed: 3{extra})], k: [Identity(n: 2)], v: [Identity(n: 2)]))"
+            ),
+        )
     };
     assert_eq!(randn("").spec(), randn(", skip: 0, factor: 1").spec());
 }

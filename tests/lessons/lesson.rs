@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use qkv::engine::{Attention, Matrix};
-use qkv::scene::{self, Evaluation, Input, MatrixSource, Scene, SceneSpec, bundled, evaluate, render_complaint};
+use qkv::scene::{
+    self, Evaluation, Input, MatrixSource, Scene, SceneSpec, bundled, evaluate, render_complaint,
+};
 
 /// Says of every number in the notes of one scene what it ought to be.
 pub type Telling = fn(&Lesson);
@@ -47,7 +49,11 @@ impl Lesson {
         self.tell(quote);
         let Some(quoted) = numbers(quote) else { return self.fault(format!("`{quote}` is no number")) };
         if quoted.len() != values.len() {
-            return self.fault(format!("`{quote}` has {} numbers, the engine {}", quoted.len(), values.len()));
+            return self.fault(format!(
+                "`{quote}` has {} numbers, the engine {}",
+                quoted.len(),
+                values.len()
+            ));
         }
         for ((number, decimals), value) in quoted.iter().zip(values) {
             let tolerance = if *decimals == 0 { 1e-9 } else { 0.5 * 10f64.powi(-*decimals) + 1e-12 };
@@ -93,14 +99,15 @@ impl Lesson {
         let mut faults = self.faults.borrow().clone();
         let told = self.told.borrow();
         let notes = &self.scene.spec().notes;
-        let untold = code_spans(notes).into_iter().filter(|span| numbers(span).is_some() && !told.contains(*span));
+        let untold =
+            code_spans(notes).into_iter().filter(|span| numbers(span).is_some() && !told.contains(*span));
         faults.extend(untold.map(|span| format!("nobody checks `{span}`")));
         faults.extend(bare_decimals(notes).map(|word| format!("{word} stands outside of backticks")));
         let shown = i32::try_from(self.scene.spec().view.decimals).unwrap();
-        let finer = |span: &&str| numbers(span).is_some_and(|n| n.iter().any(|(_, decimals)| *decimals > shown));
-        faults.extend(
-            code_spans(notes).iter().filter(finer).map(|span| format!("`{span}` is finer than the board shows")),
-        );
+        let finer =
+            |span: &&str| numbers(span).is_some_and(|n| n.iter().any(|(_, decimals)| *decimals > shown));
+        let finer = code_spans(notes).into_iter().filter(finer);
+        faults.extend(finer.map(|span| format!("`{span}` is finer than the board shows")));
         faults.into_iter().map(|fault| format!("{}: {fault}", self.name)).collect()
     }
 
@@ -119,7 +126,9 @@ impl Lesson {
 /// Reads a scene that may refer to bundled tensor files; complaints fail the test in the form that users see.
 pub fn read(name: &str, text: &str) -> Scene {
     let mut file_bytes = |path: &str| {
-        bundled::file(path).map(<[u8]>::to_vec).ok_or_else(|| std::io::Error::from(std::io::ErrorKind::NotFound))
+        bundled::file(path)
+            .map(<[u8]>::to_vec)
+            .ok_or_else(|| std::io::Error::from(std::io::ErrorKind::NotFound))
     };
     scene::read(text, &mut file_bytes).unwrap_or_else(|complaints| {
         let rendered: Vec<String> =
@@ -140,7 +149,9 @@ pub fn set_row(source: &mut MatrixSource, number: usize, row: &[f64]) {
 }
 
 /// Q, K and V of a scene that writes them out.
-pub fn heads_of(spec: &mut SceneSpec) -> (&mut Vec<MatrixSource>, &mut Vec<MatrixSource>, &mut Vec<MatrixSource>) {
+pub fn heads_of(
+    spec: &mut SceneSpec,
+) -> (&mut Vec<MatrixSource>, &mut Vec<MatrixSource>, &mut Vec<MatrixSource>) {
     let Input::Heads { q, k, v } = &mut spec.input else { panic!("Q, K and V are not written out") };
     (q, k, v)
 }
@@ -169,6 +180,8 @@ fn bare_decimals(notes: &str) -> impl Iterator<Item = &str> {
     let prose = notes.split('`').step_by(2);
     prose.flat_map(str::split_whitespace).filter(|word| {
         let bytes = word.as_bytes();
-        bytes.windows(3).any(|three| three[0].is_ascii_digit() && three[1] == b'.' && three[2].is_ascii_digit())
+        bytes
+            .windows(3)
+            .any(|three| three[0].is_ascii_digit() && three[1] == b'.' && three[2].is_ascii_digit())
     })
 }

@@ -110,6 +110,9 @@ fn a_note_that_is_wrong_in_the_last_digit_is_caught() {
     lesson.says("[9, 9]", &[9.0, 9.0]);
     let faults = lesson.faults();
     assert!(faults.iter().any(|fault| fault.contains("[0.6698, 0.3302]")), "a wrong digit: {faults:?}");
-    assert!(faults.iter().any(|fault| fault.contains("[9, 9]")), "a number that the notes do not hold: {faults:?}");
+    assert!(
+        faults.iter().any(|fault| fault.contains("[9, 9]")),
+        "a number that the notes do not hold: {faults:?}"
+    );
     assert!(faults.iter().any(|fault| fault.contains("3.0281")), "a number that nobody checks: {faults:?}");
 }

@@ -52,7 +52,8 @@ fn causal(lesson: &Lesson) {
     let key = lesson.given("[9, 9]");
     let edited = lesson.edited(|spec| set_row(&mut heads_of(spec).1[0], 3, &key));
     for row in [1, 2] {
-        lesson.holds("the earlier rows do not move in any digit", same(output(&edited, row), output(now, row)));
+        lesson
+            .holds("the earlier rows do not move in any digit", same(output(&edited, row), output(now, row)));
     }
     lesson.holds("row sat moves", !same(output(&edited, 3), output(now, 3)));
     let value = lesson.given("[100, 100]");
@@ -93,7 +94,10 @@ fn top_left(lesson: &Lesson) {
     lesson.says("[0.3333, 0.3333, 0.3333, 0]", weights(&other, 1));
     let offset = lesson.given_one("2") as i64;
     let placed = lesson.edited(|spec| spec.position_offset = offset);
-    lesson.holds("the offset does the same", placed.heads[0].attention.weights == other.heads[0].attention.weights);
+    lesson.holds(
+        "the offset does the same",
+        placed.heads[0].attention.weights == other.heads[0].attention.weights,
+    );
 }
 
 fn bottom_right(lesson: &Lesson) {
@@ -124,7 +128,10 @@ fn bottom_right(lesson: &Lesson) {
 fn more_queries(lesson: &Lesson) {
     let now = &lesson.evaluation;
     for row in [1, 2] {
-        lesson.holds("the first two rows are empty", weights(now, row) == [0.0, 0.0] && output(now, row) == [0.0, 0.0]);
+        lesson.holds(
+            "the first two rows are empty",
+            weights(now, row) == [0.0, 0.0] && output(now, row) == [0.0, 0.0],
+        );
     }
     lesson.says("[1, 0]", weights(now, 3));
     lesson.says("[0.5, 0.5]", weights(now, 4));
@@ -159,7 +166,10 @@ fn empty_zero(lesson: &Lesson) {
     for other in ["empty_row_nan", "empty_row_uniform"] {
         let other = Lesson::open(other);
         for row in [2, 3] {
-            lesson.holds("the rows of real tokens stay", same(output(&other.evaluation, row), output(now, row)));
+            lesson.holds(
+                "the rows of real tokens stay",
+                same(output(&other.evaluation, row), output(now, row)),
+            );
         }
     }
 }
@@ -220,7 +230,9 @@ fn true_blocks(lesson: &Lesson) {
 
 fn additive(lesson: &Lesson) {
     let now = &lesson.evaluation;
-    let [MaskRule::Additive(mask)] = lesson.scene.spec().mask.as_slice() else { panic!("one additive layer") };
+    let [MaskRule::Additive(mask)] = lesson.scene.spec().mask.as_slice() else {
+        panic!("one additive layer")
+    };
     lesson.says_one("0.6931", mask.get(1, 1));
     lesson.says_one("1.0986", mask.get(2, 2));
     lesson.holds("the biases are ln 2 and ln 3", mask.get(1, 1) == 2f64.ln() && mask.get(2, 2) == 3f64.ln());
@@ -235,9 +247,17 @@ fn additive(lesson: &Lesson) {
     let triangle = Matrix::from_rows(&[first.as_slice(), &[1.0, 1.0, 0.0], &[1.0; 3]]).unwrap();
     let mistake = lesson.edited(|spec| spec.mask = vec![MaskRule::Additive(triangle)]);
     lesson.says("[0.5761, 0.2119, 0.2119]", weights(&mistake, 1));
-    lesson.holds("a mask of 0 and 1 raises a warning", mistake.warnings.iter().any(|text| text.contains("only 0 and 1")));
+    lesson.holds(
+        "a mask of 0 and 1 raises a warning",
+        mistake.warnings.iter().any(|text| text.contains("only 0 and 1")),
+    );
     let constant = lesson.given_one("5");
-    let level = Matrix::from_fn(3, 3, |row, col| if row == 2 { mask.get(2, col) + constant } else { mask.get(row, col) });
+    let level =
+        Matrix::from_fn(
+            3,
+            3,
+            |row, col| if row == 2 { mask.get(2, col) + constant } else { mask.get(row, col) },
+        );
     let level = lesson.edited(|spec| spec.mask = vec![MaskRule::Additive(level)]);
     let apart = weights(&level, 3).iter().zip(weights(now, 3)).map(|(a, b)| (a - b).abs());
     lesson.holds("a constant on a row moves nothing", apart.fold(0.0, f64::max) < 1e-14);
@@ -262,7 +282,10 @@ fn window(lesson: &Lesson) {
     let right = lesson.given_one("2") as usize;
     let both = lesson.edited(|spec| spec.mask = vec![set(Some(2), Some(right))]);
     lesson.says_one("2", output(&both, 1)[0]);
-    lesson.holds("the first row sees places 1 to 3", weights(&both, 1).iter().map(|w| *w > 0.0).eq([true, true, true, false, false, false]));
+    lesson.holds(
+        "the first row sees places 1 to 3",
+        weights(&both, 1).iter().map(|w| *w > 0.0).eq([true, true, true, false, false, false]),
+    );
 }
 
 fn documents(lesson: &Lesson) {

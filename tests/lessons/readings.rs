@@ -60,7 +60,11 @@ fn assert_stages(scene: &str, first_row: usize, name: &str) {
     if let Some(allowed) = expected["mask_allowed"].as_array() {
         for (query, row) in allowed.iter().enumerate() {
             for (key, allowed) in row.as_array().unwrap().iter().enumerate() {
-                assert_eq!(Some(lesson.head(1).allows(query, key)), allowed.as_bool(), "{scene}: {query}, {key}");
+                assert_eq!(
+                    Some(lesson.head(1).allows(query, key)),
+                    allowed.as_bool(),
+                    "{scene}: {query}, {key}"
+                );
             }
         }
     }
@@ -86,7 +90,12 @@ fn every_stage_agrees_with_the_readings_at_full_precision() {
 #[test]
 fn the_unscaled_gap_and_the_stable_softmax_give_the_same_weights() {
     let gap = reading("lesson_unscaled_gap");
-    assert_rows("without scaling", &Lesson::open("without_scaling").head(1).weights, 0, &Value::from(vec![gap]));
+    assert_rows(
+        "without scaling",
+        &Lesson::open("without_scaling").head(1).weights,
+        0,
+        &Value::from(vec![gap]),
+    );
     let stable = reading("lesson_stable_softmax");
     let lesson = Lesson::open("large_scores");
     assert_rows("large scores", &lesson.head(1).raw_scores, 0, &Value::from(vec![stable["scores"].clone()]));
@@ -102,14 +111,17 @@ fn the_additive_scorer_draws_the_same_parameters_bit_for_bit_and_scores_alike() 
     };
     let flat = |value: &Value| -> Vec<f64> {
         let rows = value.as_array().unwrap().iter();
-        rows.flat_map(|row| row.as_array().cloned().unwrap_or_else(|| vec![row.clone()])).map(|x| number(&x)).collect()
+        rows.flat_map(|row| row.as_array().cloned().unwrap_or_else(|| vec![row.clone()]))
+            .map(|x| number(&x))
+            .collect()
     };
     assert_eq!(w_q.data(), flat(&expected["w_q"]));
     assert_eq!(w_k.data(), flat(&expected["w_k"]));
     assert_eq!(**v, flat(&expected["v"]));
     assert_eq!(Some((w_q.data().len() + w_k.data().len() + v.len()) as u64), expected["parameters"].as_u64());
     let head = lesson.head(1);
-    for (found, name) in [(&head.raw_scores, "scores"), (&head.weights, "weights"), (&head.output, "output")] {
+    for (found, name) in [(&head.raw_scores, "scores"), (&head.weights, "weights"), (&head.output, "output")]
+    {
         assert_rows(name, found, 0, &Value::from(vec![expected[name].clone()]));
     }
 }
@@ -118,7 +130,9 @@ fn the_additive_scorer_draws_the_same_parameters_bit_for_bit_and_scores_alike() 
 fn the_dot_scorer_is_the_first_row_of_the_animal_example() {
     let expected = reading("animal_place");
     let lesson = Lesson::open("dot_scorer");
-    for (found, name) in [(&lesson.head(1).scaled_scores, "scaled_scores"), (&lesson.head(1).weights, "weights")] {
+    for (found, name) in
+        [(&lesson.head(1).scaled_scores, "scaled_scores"), (&lesson.head(1).weights, "weights")]
+    {
         assert_rows(name, found, 0, &Value::from(vec![expected[name][0].clone()]));
     }
 }
@@ -203,7 +217,10 @@ fn every_printed_row_comes_out_to_the_digits_printed() {
         assert_eq!(found.len(), printed.len(), "{scene}, row {row}");
         for ((printed, decimals), found) in printed.iter().zip(found) {
             let half = 0.5 * 10f64.powi(-decimals.max(&4)) + TOLERANCE;
-            assert!((printed - found).abs() <= half, "{scene}, row {row}: {printed} is printed, {found} comes out");
+            assert!(
+                (printed - found).abs() <= half,
+                "{scene}, row {row}: {printed} is printed, {found} comes out"
+            );
         }
     }
 }

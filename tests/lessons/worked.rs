@@ -122,7 +122,10 @@ fn animals_and_places(lesson: &Lesson) {
 fn query_times_four(lesson: &Lesson) {
     let before = Lesson::open("animals_and_places");
     let q = |lesson: &Lesson| lesson.evaluation.heads[0].input.q.row(0).to_vec();
-    lesson.holds("this is the query times 4", q(lesson) == q(&before).iter().map(|x| 4.0 * x).collect::<Vec<_>>());
+    lesson.holds(
+        "this is the query times 4",
+        q(lesson) == q(&before).iter().map(|x| 4.0 * x).collect::<Vec<_>>(),
+    );
     let gap = |lesson: &Lesson, a: usize, b: usize| {
         lesson.head(1).scaled_scores.get(0, a) - lesson.head(1).scaled_scores.get(0, b)
     };
@@ -188,6 +191,9 @@ fn large_scores(lesson: &Lesson) {
     lesson.holds("exp overflows near 709", 709f64.exp().is_finite() && 710f64.exp().is_infinite());
     lesson.holds("32-bit exp overflows near 88", 88f32.exp().is_finite() && 89f32.exp().is_infinite());
     let query = lesson.given("[0.5]");
+    let edited = lesson.edited(|spec| heads_of(spec).0[0] = rows(&[&query]));
+    let scores = edited.heads[0].attention.scaled_scores.row(0).to_vec();
+    lesson.says_one("0.5", scores[0] - scores[1]);
     lesson.says("[0.6225, 0.3775]", &weights_of_query(lesson, &query));
 }
 
@@ -217,7 +223,9 @@ fn additive_scorer(lesson: &Lesson) {
     lesson.says_one("0.2761", weights_of_query(lesson, &place)[1]);
     let draws = |change: fn(&mut u32, &mut f64, &str)| {
         let edited = lesson.edited(|spec| {
-            let ScoringSpec::Additive { w_q, w_k, v } = &mut spec.scoring else { panic!("the scorer is additive") };
+            let ScoringSpec::Additive { w_q, w_k, v } = &mut spec.scoring else {
+                panic!("the scorer is additive")
+            };
             for (name, source) in [("w_q", w_q), ("w_k", w_k), ("v", v)] {
                 let MatrixSource::Randn { seed, factor, .. } = source else { panic!("{name} is drawn") };
                 change(seed, factor, name);

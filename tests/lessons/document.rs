@@ -4,7 +4,7 @@ use std::panic::catch_unwind;
 
 use qkv::scene::{Input, Scene, evaluate};
 
-use crate::lesson::read;
+use crate::lesson::{read, read_with};
 
 const SCENE_FORMAT: &str = include_str!("../../docs/scene-format.md");
 const README: &str = include_str!("../../README.md");
@@ -32,7 +32,18 @@ fn whole(snippet: &str) -> String {
 }
 
 fn scenes(document: &str) -> Vec<(&str, Scene)> {
-    blocks(document).into_iter().map(|block| (block, read("snippet", &whole(block)))).collect()
+    let scene = |block| read_with("snippet", &whole(block), |path| (path == "w.npy").then(identity_as_npy));
+    blocks(document).into_iter().map(|block| (block, scene(block))).collect()
+}
+
+/// `np.save` of `np.eye(3)`.
+fn identity_as_npy() -> Vec<u8> {
+    let header = format!("{:<117}\n", "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 3), }");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.into_bytes());
+    bytes.extend((0..9).flat_map(|at| f64::from(u8::from(at % 4 == 0)).to_le_bytes()));
+    bytes
 }
 
 #[test]

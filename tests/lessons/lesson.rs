@@ -57,8 +57,8 @@ impl Lesson {
         }
         for ((number, decimals), value) in quoted.iter().zip(values) {
             let tolerance = if *decimals == 0 { 1e-9 } else { 0.5 * 10f64.powi(-*decimals) + 1e-12 };
-            // NaN is never what a quoted number means.
-            if !((number - value).abs() <= tolerance) {
+            let agrees = (number - value).abs() <= tolerance; // never so for NaN
+            if !agrees {
                 self.fault(format!("`{quote}` is {values:?}"));
                 break;
             }
@@ -125,10 +125,14 @@ impl Lesson {
 
 /// Reads a scene that may refer to bundled tensor files; complaints fail the test in the form that users see.
 pub fn read(name: &str, text: &str) -> Scene {
+    read_with(name, text, |_| None)
+}
+
+/// As [`read`], with more files than the bundled ones.
+pub fn read_with(name: &str, text: &str, more: impl Fn(&str) -> Option<Vec<u8>>) -> Scene {
     let mut file_bytes = |path: &str| {
-        bundled::file(path)
-            .map(<[u8]>::to_vec)
-            .ok_or_else(|| std::io::Error::from(std::io::ErrorKind::NotFound))
+        let bytes = bundled::file(path).map(<[u8]>::to_vec).or_else(|| more(path));
+        bytes.ok_or_else(|| std::io::Error::from(std::io::ErrorKind::NotFound))
     };
     scene::read(text, &mut file_bytes).unwrap_or_else(|complaints| {
         let rendered: Vec<String> =

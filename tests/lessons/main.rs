@@ -71,6 +71,14 @@ fn every_scene_has_its_own_title_and_a_topic_and_says_what_to_look_at_and_what_t
 }
 
 #[test]
+fn titles_fit_into_a_narrow_list() {
+    for scene in bundled::all() {
+        let title = Lesson::open(scene.name).scene.spec().title.clone();
+        assert!(title.chars().count() <= 32, "{title}");
+    }
+}
+
+#[test]
 fn scenes_of_one_topic_stand_together() {
     let mut topics: Vec<String> =
         bundled::all().iter().map(|scene| Lesson::open(scene.name).scene.spec().topic.clone()).collect();

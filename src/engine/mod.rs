@@ -7,6 +7,8 @@
 
 mod attend;
 mod attention;
+mod checks;
+mod diagnostics;
 mod heads;
 mod mask;
 mod mask_shape;
@@ -15,11 +17,17 @@ mod matrix;
 mod scoring;
 mod shapes;
 mod softmax;
+mod trace;
 
 pub use attend::attend;
 pub use attention::{
     Attention, AttentionSpec, EmptyRow, HeadInput, Scoring, SoftmaxAxis, SoftmaxForm, SoftmaxSpec,
 };
+pub use checks::{
+    Check, CheckOutcome, CheckedHead, Examined, Place, blocked_weights_are_zero, key_order_does_not_matter,
+    no_leak_from_later_tokens, padding_moves_nothing, rows_sum_to_one, standing_checks, standing_checks_of,
+};
+pub use diagnostics::{effective_keys, entropy_bits, entropy_nats, slope, top_weight};
 pub use heads::{HeadsError, concat_heads, kv_head_of, project, split_heads};
 pub use mask::{Convention, Corner, MaskRule};
 pub use mask_shape::MaskShapeError;
@@ -28,3 +36,7 @@ pub use matrix::{Matrix, ShapeError};
 pub use scoring::{raw_scores, scale_of, soft_cap};
 pub use shapes::HeadShapeError;
 pub use softmax::{Normalizer, softmax_row};
+pub use trace::{
+    Carry, ExpTerm, HiddenUnit, MaskTrace, OutputTrace, ScoreTrace, SoftCapTrace, SoftmaxTrace,
+    SumOfProducts, Term, Trace, trace, trace_product,
+};

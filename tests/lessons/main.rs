@@ -1,6 +1,7 @@
 //! The bundled scenes say what is true: every number in their notes, and every number of the readings behind them.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests are tests")]
 
+mod checks;
 mod document;
 mod heads;
 mod lesson;

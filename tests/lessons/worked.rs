@@ -1,6 +1,6 @@
 //! What the notes of the worked examples and of the scenes on scoring say.
 
-use qkv::engine::{Scoring, SoftmaxForm};
+use qkv::engine::{Carry, Scoring, SoftmaxForm, trace};
 use qkv::scene::{MatrixSource, ScoringSpec};
 
 use crate::lesson::{Lesson, Telling, heads_of, rows, set_row};
@@ -25,6 +25,13 @@ fn weights_of_query(lesson: &Lesson, query: &[f64]) -> Vec<f64> {
     edited.heads[0].attention.weights.row(0).to_vec()
 }
 
+/// The output of one query with every step rounded to four decimal places.
+fn on_paper(lesson: &Lesson, query: usize) -> Vec<f64> {
+    let spec = lesson.scene.attention_spec();
+    let trace = trace(&lesson.evaluation.heads[0].input, spec, 0, (query, 0), Carry::Decimals(4));
+    trace.unwrap().output.row()
+}
+
 fn two_positions(lesson: &Lesson) {
     let head = lesson.head(1);
     lesson.says("[1, 0]", head.raw_scores.row(0));
@@ -35,8 +42,7 @@ fn two_positions(lesson: &Lesson) {
     lesson.says_one("3.0281", exponentials.iter().sum());
     lesson.says("[0.6698, 0.3302]", head.weights.row(0));
     lesson.says("[1.3395, 1.3210]", head.output.row(0));
-    let rounded: Vec<f64> = head.weights.row(0).iter().map(|weight| (weight * 1e4).round() / 1e4).collect();
-    lesson.says("[1.3396, 1.3208]", &[rounded[0] * 2.0, rounded[1] * 4.0]);
+    lesson.says("[1.3396, 1.3208]", &on_paper(lesson, 0));
 
     let longer = lesson.given("[2, 0]");
     lesson.says("[0.8044, 0.1956]", &weights_of_query(lesson, &longer));
@@ -84,6 +90,7 @@ fn three_positions(lesson: &Lesson) {
     lesson.says("[0.7967, 2.0056]", head.output.row(1));
     lesson.says("[0.2483, 0.2483, 0.5035]", head.weights.row(2));
     lesson.says("[1, 1.4965]", head.output.row(2));
+    lesson.says("[1.0001, 1.4967]", &on_paper(lesson, 2));
     lesson.says_one("1.3057", (0..3).map(|row| head.weights.get(row, 2)).sum());
     let sum = |row: usize| head.scaled_scores.row(row).iter().map(|score| score.exp()).sum();
     lesson.says_one("5.0562", sum(0));

@@ -10,6 +10,7 @@
 //!
 //! This room does not know pixels. Files reach it as bytes.
 
+pub mod bundled;
 mod complaint;
 mod decode;
 mod edits;

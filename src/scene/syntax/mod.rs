@@ -8,6 +8,7 @@
 
 mod cursor;
 mod parse;
+mod scalars;
 
 use std::ops::Range;
 

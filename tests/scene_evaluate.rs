@@ -1,5 +1,7 @@
 //! Scenes evaluated: bug reports of others, random matrices of NumPy, projections, and the bundled scenes as files.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -206,6 +208,15 @@ fn one_token_no_keys_and_no_queries_are_scenes_too() {
     checks(&no_queries, &evaluate(&no_queries));
     let nothing = good("Scene(input: Heads(q: [[]], k: [[]], v: [[]]))");
     assert_eq!(evaluate(&nothing).output.data().len(), 0);
+}
+
+#[test]
+fn a_scene_can_be_sent_to_a_worker_and_is_shared_by_its_clones() {
+    let scene = good("Scene(input: Heads(q: [[[1]]], k: [[[1]]], v: [[[3]]]))");
+    let copy = scene.clone();
+    let evaluation = std::thread::spawn(move || evaluate(&copy)).join().unwrap();
+    assert_eq!(evaluation.output.data(), [3.0]);
+    assert!(std::ptr::eq(scene.spec(), scene.clone().spec()));
 }
 
 #[test]

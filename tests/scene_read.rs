@@ -1,5 +1,7 @@
 //! Reading scenes: what is accepted, and what is said about what is not.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests are tests")]
+
 use std::io;
 
 use proptest::prelude::*;
@@ -208,6 +210,16 @@ fn a_matrix_where_a_list_of_matrices_is_meant_gets_its_own_words() {
 fn sizes_that_do_not_fit_name_both_numbers() {
     let heads = |q: &str, k: &str, v: &str| format!("Scene(input: Heads(q: {q}, k: {k}, v: {v}))");
     let one = "[[[1, 0]]]";
+    let two = heads(
+        "[[[1, 0]], [[1, 0]]]",
+        "[[[1, 0], [1, 0]], [[1, 0], [1, 0]]]",
+        "[[[1], [1]], [[1], [1], [1]]]",
+    );
+    assert_eq!(
+        summaries(&two),
+        ["1:102 input.v[1]: head 2 has 2 keys but 3 values; every key needs exactly one value"],
+        "one slip, one complaint"
+    );
     let cases = [
         (
             heads(

@@ -1,5 +1,7 @@
 //! Tensor files: what is read, and what is said about hostile ones.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
 use std::fs;
 use std::io;
 use std::path::Path;

@@ -1,5 +1,7 @@
 //! Writing scenes: files that people can read, and changes that leave the rest of a file alone.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
 use std::sync::Arc;
 
 use proptest::prelude::*;

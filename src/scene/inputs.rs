@@ -134,14 +134,16 @@ fn heads(q: PerHead, mut k: PerHead, mut v: PerHead, resolver: &mut Resolver<'_>
             *matrix = Arc::new(Matrix::zeros(0, width));
         }
     }
-    for (letter, what, matrices) in [("q", "queries", &q), ("k", "keys", &k), ("v", "values", &v)] {
-        same_shape(letter, what, matrices, resolver);
-    }
     for (head, (k, v)) in k.iter().zip(&v).enumerate().filter(|(_, (k, v))| k.rows() != v.rows()) {
         let (n_k, n_v) = (k.rows(), v.rows());
         let message =
             format!("head {} has {n_k} keys but {n_v} values; every key needs exactly one value", head + 1);
         resolver.complain(format!("input.v[{head}]"), message);
+    }
+    for (letter, what, matrices) in [("q", "queries", &q), ("k", "keys", &k), ("v", "values", &v)] {
+        // Values that differ from their keys have been named; that they differ from each other follows.
+        let rows_matter = letter != "v" || resolver.complaints.len() == before;
+        same_shape(letter, what, matrices, rows_matter, resolver);
     }
     if resolver.complaints.len() > before {
         return None;
@@ -158,11 +160,17 @@ fn width(matrices: &[Arc<Matrix>]) -> Option<usize> {
 }
 
 /// Heads stand on one board: they share their tokens and their widths.
-fn same_shape(letter: &str, what: &str, matrices: &[Arc<Matrix>], resolver: &mut Resolver<'_>) {
+fn same_shape(
+    letter: &str,
+    what: &str,
+    matrices: &[Arc<Matrix>],
+    rows_matter: bool,
+    resolver: &mut Resolver<'_>,
+) {
     let first = &matrices[0];
     for (head, matrix) in matrices.iter().enumerate().skip(1) {
         let (head_shown, field) = (head + 1, format!("input.{letter}[{head}]"));
-        if matrix.rows() != first.rows() {
+        if rows_matter && matrix.rows() != first.rows() {
             let (found, expected) = (matrix.rows(), first.rows());
             resolver.complain(
                 &field,

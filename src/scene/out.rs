@@ -13,11 +13,11 @@ pub(super) enum Out {
     Word(String),
     /// A text, unescaped.
     Text(String),
-    List(Vec<Out>),
+    List(Vec<Self>),
     /// `Name(field: value, ..)`; the name may be empty.
     Group(&'static str, Fields),
     /// `Name(value)`.
-    Call(&'static str, Box<Out>),
+    Call(&'static str, Box<Self>),
 }
 
 /// Fields in the order in which they are written.

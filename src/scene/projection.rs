@@ -149,7 +149,7 @@ fn output_projection(w_o: Option<&Matrix>, b_o: Option<&[f64]>, concat: usize, r
             bias(b_o, w_o.cols(), "b_o", "W_O", resolver);
         }
         None if b_o.is_some() => {
-            resolver.complain("input.b_o", "b_o is given but there is no w_o to add it to")
+            resolver.complain("input.b_o", "b_o is given but there is no w_o to add it to");
         }
         None => {}
     }

@@ -154,9 +154,9 @@ impl TensorFiles {
         let Loaded::Npy(Array { shape, data }) = self.loaded(path)? else {
             return Err(FileError("it is a safetensors file; File(..) takes an .npy file".to_owned()));
         };
-        let (rows, cols) = match shape.as_slice() {
-            &[cols] => (1, cols),
-            &[rows, cols] => (rows, cols),
+        let (rows, cols) = match *shape.as_slice() {
+            [cols] => (1, cols),
+            [rows, cols] => (rows, cols),
             _ => {
                 return Err(FileError(format!(
                     "it has the shape {shape:?}; a matrix has 2 axes, found {}",

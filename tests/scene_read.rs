@@ -144,6 +144,15 @@ fn all_complaints_come_at_once_in_the_order_of_the_file() {
 }
 
 #[test]
+fn what_does_not_fit_is_named_beside_what_is_misspelt() {
+    let found = summaries(&with(
+        "titel: \"x\", tokens: (keys: [\"a\"]), mask: [Causl(TopLeft)], view: (decimals: 99),",
+    ));
+    let fields: Vec<&str> = found.iter().map(|found| found.split([' ', ':']).nth(2).unwrap()).collect();
+    assert_eq!(fields, ["titel", "tokens.keys", "mask[0]", "view.decimals"], "{found:#?}");
+}
+
+#[test]
 fn a_negative_window_is_refused_with_the_meaning_of_its_count() {
     let found = summaries(&with("mask: [Window(left: -1, right: 1.5)],"));
     assert_eq!(found.len(), 2);

@@ -139,7 +139,8 @@ fn every_float_type_becomes_the_same_numbers_and_tokens_name_the_axes() {
     let values = [1.0_f64, -0.5, 2.0, 0.25];
     let half = |value: f64| half::f16::from_f64(value).to_le_bytes().to_vec();
     let brain = |value: f64| half::bf16::from_f64(value).to_le_bytes().to_vec();
-    let encodings: [(&str, &dyn Fn(f64) -> Vec<u8>); 4] = [
+    type Encode<'a> = &'a dyn Fn(f64) -> Vec<u8>;
+    let encodings: [(&str, Encode<'_>); 4] = [
         ("F64", &|value| value.to_le_bytes().to_vec()),
         ("F32", &|value| (value as f32).to_le_bytes().to_vec()),
         ("F16", &half),

@@ -1,6 +1,6 @@
 //! Scenes as text: a fresh file, or an existing one with only the changes in it.
 
-use super::decode::decode;
+use super::decode::decode_whole;
 use super::edits::Edits;
 use super::model::SceneSpec;
 use super::syntax::{Entry, Group, Kind, Node};
@@ -27,12 +27,12 @@ pub fn write(spec: &SceneSpec) -> String {
 /// An original that does not read as a scene is replaced whole, which loses its comments.
 pub fn rewrite(original: &str, spec: &SceneSpec) -> Rewritten {
     let new = out::scene(spec);
-    if let Ok((old_spec, tree)) = decode(original) {
+    if let Ok((old_spec, tree)) = decode_whole(original) {
         let old = out::scene(&old_spec);
         let mut rewriter = Rewriter { text: original, edits: Edits::new(original, &tree.comments) };
         rewriter.value(&tree.root, &old, &new);
         let text = rewriter.edits.apply();
-        let same = |text| decode(text).is_ok_and(|(spec, _)| out::scene(&spec) == new);
+        let same = |text| decode_whole(text).is_ok_and(|(spec, _)| out::scene(&spec) == new);
         if same(&text) {
             return Rewritten { text, lost_comments: false };
         }

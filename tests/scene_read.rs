@@ -427,6 +427,8 @@ const PIECES: [&str; 36] = [
 ];
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+
     #[test]
     fn no_text_makes_the_reader_panic(pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..40)) {
         let text = pieces.concat();

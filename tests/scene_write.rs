@@ -392,7 +392,7 @@ fn exactly(spec: &SceneSpec) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
     #[test]
     fn what_is_written_reads_back_as_the_same_spec(wanted in any_spec()) {

@@ -2,9 +2,9 @@
 //!
 //! | part | what it does |
 //! |---|---|
-//! | [`read`] | text → located tree (`syntax`) → [`SceneSpec`] (`decode`) → [`Scene`] (`inputs`, `projection`, `fit`, `labels`) |
-//! | [`evaluate`] | [`Scene`] → [`Evaluation`] |
-//! | [`write`], [`rewrite`] | [`SceneSpec`] → text, fresh or with only the changes in it |
+//! | [`read()`] | text → located tree (`syntax`) → [`SceneSpec`] (`decode`) → [`Scene`] (`inputs`, `projection`, `fit`, `labels`) |
+//! | [`evaluate()`] | [`Scene`] → [`Evaluation`] |
+//! | [`write()`], [`rewrite()`] | [`SceneSpec`] → text, fresh or with only the changes in it |
 //! | [`Complaint`] | what is wrong, and where in the file |
 //! | [`TensorFiles`] | tensor files: bytes in, arrays out |
 //!

@@ -38,7 +38,7 @@ pub fn read(
     Err(complaints)
 }
 
-/// What `text` says, without asking whether its parts fit each other. Most callers want [`read`].
+/// What `text` says, without asking whether its parts fit each other. Most callers want [`read()`].
 ///
 /// # Errors
 /// Every complaint about form and meaning, each with its place.

@@ -139,7 +139,7 @@ fn named_inputs(inputs: &Inputs) -> Vec<(String, String, &Matrix)> {
     }
 }
 
-/// Rows that are not finite, each with the number that caused it: *weights row 2 is NaN because Q[2][1] is NaN*.
+/// Rows that are not finite, each with the number that caused it: `weights row 2 is NaN because Q[2][1] is NaN`.
 ///
 /// Indices count from 1, as rows on the board do. Rows that see nothing are not meant: their policy speaks for them.
 pub(super) fn not_finite_rows(scene: &Scene, head: &HeadEvaluation, n_heads: usize) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! Located tree → [`SceneSpec`](super::SceneSpec), with every complaint at once.
+//! Located tree → [`SceneSpec`], with every complaint at once.
 //!
 //! A field that is wrong is complained about and skipped, so that the next one gets its turn; the spec comes only when
 //! nothing was wrong. Whether the parts fit each other is not asked here but by [`Scene::new`](super::Scene::new).

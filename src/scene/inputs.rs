@@ -1,0 +1,212 @@
+//! Q, K and V, and the hidden states and weights that they are made of, as matrices that fit each other.
+
+use std::sync::Arc;
+
+use super::model::{Input, MatrixSource};
+use super::projection::{self, Projection};
+use super::resolve::Resolver;
+use crate::engine::{HeadInput, Matrix};
+
+/// Query heads, or KV heads.
+pub(super) const MAX_HEADS: usize = 4096;
+
+/// Where the engine's input comes from, resolved.
+#[derive(Debug)]
+pub(super) enum Inputs {
+    Heads { q: Vec<Arc<Matrix>>, k: Vec<Arc<Matrix>>, v: Vec<Arc<Matrix>>, sizes: Sizes },
+    Projected(Projection, Sizes),
+}
+
+/// Every size of a scene.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes {
+    pub n_q: usize,
+    pub n_k: usize,
+    pub d_q: usize,
+    pub d_k: usize,
+    pub d_v: usize,
+    pub heads: usize,
+    pub kv_heads: usize,
+    /// Numbers made by projections, and by W_O.
+    pub projected: u128,
+}
+
+impl Inputs {
+    pub fn sizes(&self) -> &Sizes {
+        match self {
+            Self::Heads { sizes, .. } | Self::Projected(_, sizes) => sizes,
+        }
+    }
+
+    /// Q, K and V of each query head.
+    pub fn head_inputs(&self) -> Vec<HeadInput> {
+        let Sizes { heads, kv_heads, .. } = *self.sizes();
+        let (q, k, v) = match self {
+            Self::Heads { q, k, v, .. } => (q.clone(), k.clone(), v.clone()),
+            Self::Projected(projection, _) => projection.split(heads, kv_heads),
+        };
+        let per_query_head = |(head, q): (usize, &Arc<Matrix>)| {
+            let kv_head = head * kv_heads / heads;
+            HeadInput { q: Arc::clone(q), k: Arc::clone(&k[kv_head]), v: Arc::clone(&v[kv_head]) }
+        };
+        q.iter().enumerate().map(per_query_head).collect()
+    }
+}
+
+/// One matrix per head.
+pub(super) type PerHead = Vec<Arc<Matrix>>;
+
+/// The matrices of an input, if they fit each other; complaints otherwise.
+pub(super) fn resolve(input: &Input, resolver: &mut Resolver<'_>) -> Option<Inputs> {
+    match input {
+        Input::Heads { q, k, v } => {
+            let mut side = |sources: &[MatrixSource], letter: &str| {
+                let resolve = |(head, source): (usize, &MatrixSource)| {
+                    let field = format!("input.{}[{head}]", letter.to_lowercase());
+                    resolver.matrix(source, &field, &format!("{letter} of head {}", head + 1))
+                };
+                sources.iter().enumerate().map(resolve).collect::<Vec<_>>().into_iter().collect()
+            };
+            let (q, k, v): (Option<PerHead>, Option<PerHead>, Option<PerHead>) =
+                (side(q, "Q"), side(k, "K"), side(v, "V"));
+            heads(q?, k?, v?, resolver)
+        }
+        Input::Tensors { file, q, k, v } => {
+            if let Err(error) = resolver.files.check(file) {
+                resolver.complain("input.file", format!("\"{file}\" cannot be used: {error}"));
+                return None;
+            }
+            let mut side = |name: &str, letter: &str| tensor(file, name, letter, resolver);
+            let (q, k, v) = (side(q, "q"), side(k, "k"), side(v, "v"));
+            heads(q?, k?, v?, resolver)
+        }
+        Input::Projected(projected) => projection::resolve(projected, resolver),
+    }
+}
+
+fn tensor(file: &str, name: &str, letter: &str, resolver: &mut Resolver<'_>) -> Option<PerHead> {
+    match resolver.files.heads(file, name) {
+        Ok(heads) => Some(heads),
+        Err(error) => {
+            let names = resolver.files.tensor_names(file);
+            let hint = match super::nearest::nearest(name, names.iter().copied()) {
+                _ if names.contains(&name) => None,
+                Some(nearest) => Some(format!("did you mean `{nearest}`?")),
+                None => Some(format!("it has {}", super::syntax::shorten(&names.join(", ")))),
+            };
+            resolver.complain(format!("input.{letter}"), format!("\"{file}\" cannot be used: {error}"));
+            if let (Some(complaint), Some(hint)) = (resolver.complaints.last_mut(), hint) {
+                complaint.hint = Some(hint);
+            }
+            None
+        }
+    }
+}
+
+/// Checks Q, K and V against each other.
+fn heads(q: PerHead, mut k: PerHead, mut v: PerHead, resolver: &mut Resolver<'_>) -> Option<Inputs> {
+    let before = resolver.complaints.len();
+    for (letter, matrices) in [("q", &q), ("k", &k), ("v", &v)] {
+        let field = format!("input.{letter}");
+        if matrices.is_empty() {
+            let letter = letter.to_uppercase();
+            resolver.complain(field, format!("{letter} has no heads; at least one matrix is needed"));
+        } else {
+            head_count(matrices.len(), &field, resolver);
+        }
+    }
+    if k.len() != v.len() {
+        let (n_k, n_v) = (k.len(), v.len());
+        let message = format!("K has {n_k} heads but V has {n_v}; every KV head needs one K and one V");
+        resolver.complain("input.v", message);
+    }
+    if resolver.complaints.len() > before {
+        return None;
+    }
+    shared_heads(q.len(), k.len(), "input.k", resolver);
+    // A matrix without rows cannot show its width in a file; it takes that of its neighbours.
+    let d_q = width(&q).or_else(|| width(&k)).unwrap_or(0);
+    let d_k = width(&k).unwrap_or(d_q);
+    let d_v = width(&v).unwrap_or(0);
+    let mut q = q;
+    for (matrices, width) in [(&mut q, d_q), (&mut k, d_k), (&mut v, d_v)] {
+        for matrix in matrices.iter_mut().filter(|matrix| (matrix.rows(), matrix.cols()) == (0, 0)) {
+            *matrix = Arc::new(Matrix::zeros(0, width));
+        }
+    }
+    for (head, (k, v)) in k.iter().zip(&v).enumerate().filter(|(_, (k, v))| k.rows() != v.rows()) {
+        let (n_k, n_v) = (k.rows(), v.rows());
+        let message =
+            format!("head {} has {n_k} keys but {n_v} values; every key needs exactly one value", head + 1);
+        resolver.complain(format!("input.v[{head}]"), message);
+    }
+    for (letter, what, matrices) in [("q", "queries", &q), ("k", "keys", &k), ("v", "values", &v)] {
+        // Values that differ from their keys have been named; that they differ from each other follows.
+        let rows_matter = letter != "v" || resolver.complaints.len() == before;
+        same_shape(letter, what, matrices, rows_matter, resolver);
+    }
+    if resolver.complaints.len() > before {
+        return None;
+    }
+    let (n_q, n_k) = (q[0].rows(), k[0].rows());
+    let (heads, kv_heads) = (q.len(), k.len());
+    let sizes = Sizes { n_q, n_k, d_q, d_k, d_v, heads, kv_heads, projected: 0 };
+    Some(Inputs::Heads { q, k, v, sizes })
+}
+
+/// The width of the first matrix that has one.
+fn width(matrices: &[Arc<Matrix>]) -> Option<usize> {
+    matrices.iter().find(|matrix| (matrix.rows(), matrix.cols()) != (0, 0)).map(|matrix| matrix.cols())
+}
+
+/// Heads stand on one board: they share their tokens and their widths.
+fn same_shape(
+    letter: &str,
+    what: &str,
+    matrices: &[Arc<Matrix>],
+    rows_matter: bool,
+    resolver: &mut Resolver<'_>,
+) {
+    let first = &matrices[0];
+    for (head, matrix) in matrices.iter().enumerate().skip(1) {
+        let (head_shown, field) = (head + 1, format!("input.{letter}[{head}]"));
+        if rows_matter && matrix.rows() != first.rows() {
+            let (found, expected) = (matrix.rows(), first.rows());
+            resolver.complain(
+                &field,
+                format!("head {head_shown} has {found} {what}, head 1 has {expected}; all heads share their tokens"),
+            );
+        }
+        if matrix.cols() != first.cols() {
+            let (found, expected) = (matrix.cols(), first.cols());
+            resolver.complain(
+                &field,
+                format!("{what} of head {head_shown} are {found} wide, those of head 1 {expected}; all heads have one width"),
+            );
+        }
+    }
+}
+
+/// Whether query heads can share the KV heads evenly.
+pub(super) fn shared_heads(
+    heads: usize,
+    kv_heads: usize,
+    field: &str,
+    resolver: &mut Resolver<'_>,
+) -> Option<()> {
+    match crate::engine::kv_head_of(0, heads, kv_heads) {
+        Ok(_) => Some(()),
+        Err(error) => {
+            resolver.complain(field, error.to_string());
+            None
+        }
+    }
+}
+
+pub(super) fn head_count(n: usize, field: &str, resolver: &mut Resolver<'_>) -> Option<()> {
+    if (1..=MAX_HEADS).contains(&n) {
+        return Some(());
+    }
+    resolver.complain(field, format!("there are {n} heads; expected 1 to {MAX_HEADS}"));
+    None
+}

@@ -1,0 +1,203 @@
+//! What a reader should know though nothing is wrong.
+
+use std::fmt::Write as _;
+
+use super::complaint::Complaint;
+use super::inputs::{Inputs, Sizes};
+use super::model::SceneSpec;
+use super::projection::Projection;
+use super::{HeadEvaluation, Scene};
+use crate::engine::{Cause, EmptyRow, MaskRule, MaskView, Matrix, SoftmaxAxis, cause_of_non_finite};
+
+/// Warnings that need no scores.
+pub(super) fn of_spec(spec: &SceneSpec, inputs: &Inputs) -> Vec<Complaint> {
+    let mut warnings = Vec::new();
+    zero_one_masks(spec, &mut warnings);
+    empty_rows(spec, inputs, &mut warnings);
+    not_finite_inputs(inputs, &mut warnings);
+    warnings
+}
+
+/// An additive mask of zeros and ones hides nothing; a boolean one was meant.
+fn zero_one_masks(spec: &SceneSpec, warnings: &mut Vec<Complaint>) {
+    let zeros_and_ones = |matrix: &Matrix| {
+        let numbers = matrix.data();
+        numbers.contains(&1.0) && numbers.iter().all(|&number| number == 0.0 || number == 1.0)
+    };
+    for (layer, rule) in spec.mask.iter().enumerate() {
+        let suspicious = match rule {
+            MaskRule::Additive(matrix) => zeros_and_ones(matrix),
+            MaskRule::AdditivePerHead(heads) => !heads.is_empty() && heads.iter().all(zeros_and_ones),
+            _ => false,
+        };
+        if suspicious {
+            let message =
+                "this additive mask holds only 0 and 1: they are added to the scores, and nothing is blocked";
+            let hint = "to block pairs write -inf, or Matrix(convention: .., rows: ..) with true and false";
+            warnings.push(Complaint::warning(format!("mask[{layer}]"), message).with_hint(hint));
+        }
+    }
+}
+
+/// Queries that may see nothing, and what they get.
+fn empty_rows(spec: &SceneSpec, inputs: &Inputs, warnings: &mut Vec<Complaint>) {
+    let Sizes { n_q, n_k, heads, .. } = *inputs.sizes();
+    if spec.softmax.over == SoftmaxAxis::Queries || n_q == 0 {
+        return;
+    }
+    let gets = match spec.softmax.empty_rows {
+        EmptyRow::Zero => "weights 0 and output 0 (Zero)",
+        EmptyRow::NotANumber => "0/0, which is NaN (NotANumber)",
+        EmptyRow::Uniform => "1/n_k for every key (Uniform)",
+    };
+    if n_k == 0 {
+        warnings.push(Complaint::warning(
+            "input.k",
+            "there are no keys: no query sees anything, and its output is 0",
+        ));
+        return;
+    }
+    let per_head =
+        |rule: &MaskRule| matches!(rule, MaskRule::MatrixPerHead { .. } | MaskRule::AdditivePerHead(_));
+    let differ = spec.mask.iter().any(per_head);
+    for head in 0..if differ { heads } else { 1 } {
+        let mask = MaskView::new(&spec.mask, n_q, n_k, spec.position_offset, head);
+        let empty = |query: &usize| !(0..n_k).any(|key| mask.allows(*query, key));
+        let rows: Vec<usize> = (0..n_q).filter(empty).map(|query| query + 1).collect();
+        if !rows.is_empty() {
+            let of_head = if differ { format!("in head {}, ", head + 1) } else { String::new() };
+            let (queries, sees) = match rows.as_slice() {
+                [row] => (format!("query {row}"), "may see no key and gets"),
+                _ => (format!("queries {}", ranges(&rows)), "may see no key and get"),
+            };
+            warnings.push(Complaint::warning("mask", format!("{of_head}{queries} {sees} {gets}")));
+        }
+    }
+}
+
+/// `1–3, 5`.
+fn ranges(rows: &[usize]) -> String {
+    let mut shown = String::new();
+    let mut rest = rows;
+    while let Some(&first) = rest.first() {
+        let n = rest.iter().zip(first..).take_while(|(row, expected)| **row == *expected).count();
+        let separator = if shown.is_empty() { "" } else { ", " };
+        let last = first + n - 1;
+        let _ = if n == 1 {
+            write!(shown, "{separator}{first}")
+        } else {
+            write!(shown, "{separator}{first}–{last}")
+        };
+        rest = &rest[n..];
+    }
+    shown
+}
+
+/// NaN and ∞ are values like others, but seldom meant. One warning a matrix names the first place.
+fn not_finite_inputs(inputs: &Inputs, warnings: &mut Vec<Complaint>) {
+    for (field, what, matrix) in named_inputs(inputs) {
+        let Some(at) = matrix.data().iter().position(|number| !number.is_finite()) else { continue };
+        let (row, col) = (at / matrix.cols(), at % matrix.cols());
+        let number = shown(matrix.data()[at]);
+        let others = matrix.data()[at + 1..].iter().filter(|number| !number.is_finite()).count();
+        let more = if others > 0 {
+            format!(", and {others} more numbers there are not finite")
+        } else {
+            String::new()
+        };
+        let message = format!("{what} has {number} in row {}, column {}{more}", row + 1, col + 1);
+        warnings.push(Complaint::warning(format!("{field}[{row}][{col}]"), message));
+    }
+}
+
+/// Every matrix of an input with its field and its name.
+fn named_inputs(inputs: &Inputs) -> Vec<(String, String, &Matrix)> {
+    match inputs {
+        Inputs::Heads { q, k, v, .. } => {
+            let sides = [("Q", q), ("K", k), ("V", v)];
+            let each = sides.into_iter().flat_map(|(letter, matrices)| {
+                let n_heads = matrices.len();
+                matrices.iter().enumerate().map(move |(head, matrix)| {
+                    let of_head = if n_heads > 1 { format!(" of head {}", head + 1) } else { String::new() };
+                    let field = format!("input.{}[{head}]", letter.to_lowercase());
+                    (field, format!("{letter}{of_head}"), &**matrix)
+                })
+            });
+            each.collect()
+        }
+        Inputs::Projected(projection, _) => {
+            let Projection { x, context, w_q, w_k, w_v, w_o, .. } = projection;
+            let mut all = vec![("x", "X", &**x)];
+            if !std::sync::Arc::ptr_eq(x, context) {
+                all.push(("context", "the context", &**context));
+            }
+            all.extend([("w_q", "W_Q", &**w_q), ("w_k", "W_K", &**w_k), ("w_v", "W_V", &**w_v)]);
+            all.extend(w_o.as_deref().map(|w_o| ("w_o", "W_O", w_o)));
+            let full = |(field, what, matrix)| (format!("input.{field}"), String::from(what), matrix);
+            all.into_iter().map(full).collect()
+        }
+    }
+}
+
+/// Rows that are not finite, each with the number that caused it: `weights row 2 is NaN because Q[2][1] is NaN`.
+///
+/// Indices count from 1, as rows on the board do. Rows that see nothing are not meant: their policy speaks for them.
+pub(super) fn not_finite_rows(scene: &Scene, head: &HeadEvaluation, n_heads: usize) -> Vec<String> {
+    /// Rows named one by one; one NaN in K makes every row NaN.
+    const SHOWN: usize = 3;
+    let HeadEvaluation { query_head, input, attention, .. } = head;
+    let spec = scene.attention_spec();
+    let cause = |query| Some((query, cause_of_non_finite(input, spec, attention, *query_head, query)?));
+    let spoilt: Vec<(usize, Cause)> = (0..attention.weights.rows()).filter_map(cause).collect();
+    let of_head = if n_heads > 1 { format!("head {}: ", query_head + 1) } else { String::new() };
+    let sentence = |(query, cause): &(usize, Cause)| {
+        let not_finite = |row: &[f64]| row.iter().copied().find(|number| !number.is_finite());
+        let (stage, number) = match not_finite(attention.weights.row(*query)) {
+            Some(number) => ("weights", number),
+            None => ("output", not_finite(attention.output.row(*query)).unwrap_or(f64::NAN)),
+        };
+        let why = why(*query, *cause, scene, head);
+        format!("{of_head}{stage} row {} is {} because {why}", query + 1, shown(number))
+    };
+    let mut warnings: Vec<String> = spoilt.iter().take(SHOWN).map(sentence).collect();
+    if spoilt.len() > SHOWN {
+        let more = spoilt.len() - SHOWN;
+        warnings.push(format!("{of_head}{more} more rows are not finite"));
+    }
+    warnings
+}
+
+/// The cause in words: the entry and what it holds.
+fn why(query: usize, cause: Cause, scene: &Scene, head: &HeadEvaluation) -> String {
+    let HeadEvaluation { query_head, input, attention, .. } = head;
+    let entry = |name: &str, row: usize, col: usize, number: f64| {
+        format!("{name}[{}][{}] is {}", row + 1, col + 1, shown(number))
+    };
+    match cause {
+        Cause::Query { query, feature } => entry("Q", query, feature, input.q.get(query, feature)),
+        Cause::Key { key, feature } => entry("K", key, feature, input.k.get(key, feature)),
+        Cause::Value { key, feature } => entry("V", key, feature, input.v.get(key, feature)),
+        Cause::Bias { layer, key } => {
+            let offset = scene.attention_spec().position_offset;
+            let view = MaskView::new(&scene.spec().mask, scene.n_q(), scene.n_k(), offset, *query_head);
+            let bias = view.layer_bias(layer, query, key).unwrap_or(f64::NAN);
+            format!("mask layer {} adds {} to key {}", layer + 1, shown(bias), key + 1)
+        }
+        Cause::Score { key } => {
+            let score = attention.masked_scores.get(query, key);
+            format!("{}, though Q and K are finite", entry("masked_scores", query, key, score))
+        }
+        Cause::Softmax => "its exponentials overflow or vanish, though its scores are finite".to_owned(),
+        Cause::Output { feature } => {
+            format!("the sum of column {} overflows, though weights and values are finite", feature + 1)
+        }
+    }
+}
+
+fn shown(number: f64) -> String {
+    match number {
+        f64::INFINITY => "∞".to_owned(),
+        f64::NEG_INFINITY => "−∞".to_owned(),
+        other => other.to_string(),
+    }
+}

@@ -48,7 +48,8 @@ pub(super) fn rules(cells: &Cells) -> impl Iterator<Item = Rule> + '_ {
     let Cells { rect, rows, cols, rule, .. } = cells;
     let visible = *rule > 0.0 && !is_image(cells);
     let (n_vertical, n_horizontal) = if visible { (*cols, *rows) } else { (0, 0) };
-    let vertical = (1..n_vertical).map(move |idx| Rule::Vertical(rect.x + idx as f32 * rect.width / *cols as f32));
+    let vertical =
+        (1..n_vertical).map(move |idx| Rule::Vertical(rect.x + idx as f32 * rect.width / *cols as f32));
     let horizontal =
         (1..n_horizontal).map(move |idx| Rule::Horizontal(rect.y + idx as f32 * rect.height / *rows as f32));
     vertical.chain(horizontal)

@@ -120,16 +120,23 @@ mod tests {
             out
         };
         let cases = [(0.0, "0"), (-0.0, "0"), (-0.001, "0"), (1.0, "1"), (1.5, "1.5"), (-12.345, "-12.35")];
-        for (value, expected) in cases.into_iter().chain([(0.07, "0.07"), (1234.996, "1235"), (f32::NAN, "0")]) {
+        for (value, expected) in
+            cases.into_iter().chain([(0.07, "0.07"), (1234.996, "1235"), (f32::NAN, "0")])
+        {
             assert_eq!(spell(value), expected, "{value}");
         }
     }
 
     #[test]
     fn base64_agrees_with_the_examples_of_rfc_4648() {
-        for (bytes, expected) in
-            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("foobar", "Zm9vYmFy")]
-        {
+        for (bytes, expected) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("foobar", "Zm9vYmFy"),
+        ] {
             let mut out = String::new();
             push_base64(&mut out, bytes.as_bytes());
             assert_eq!(out, expected);

@@ -28,9 +28,7 @@ pub(super) fn write(drawing: &Drawing, scale: f32, options: &ExportOptions) -> R
     page.finish();
     describe(&mut document, drawing, content);
     attach(&mut document, options);
-    document
-        .finish()
-        .map_err(|error| ExportError::Writer { format: "PDF", message: format!("{error:?}") })
+    document.finish().map_err(|error| ExportError::Writer { format: "PDF", message: format!("{error:?}") })
 }
 
 /// Draws everything, and returns what ties it to the alternative text.
@@ -138,8 +136,9 @@ impl Canvas<'_> {
 
     fn rect(&mut self, item: &RectItem) {
         let RectItem { rect, radius, fill, stroke } = item;
-        let path =
-            || if *radius > 0.0 { path_of(&paint::rounded_rectangle(*rect, *radius)) } else { rectangle(*rect) };
+        let path = || {
+            if *radius > 0.0 { path_of(&paint::rounded_rectangle(*rect, *radius)) } else { rectangle(*rect) }
+        };
         if let Some(fill) = fill {
             self.fill(path(), *fill);
         }

@@ -46,7 +46,8 @@ impl Raster {
         let start = (y as usize * self.width as usize + x as usize) * 4;
         let pixel = self.premultiplied.get(start..start + 4)?;
         let (alpha, straight) = (u16::from(pixel[3]), |channel: u8| {
-            (u16::from(channel) * 255 + u16::from(pixel[3]) / 2).checked_div(u16::from(pixel[3])).unwrap_or(0) as u8
+            (u16::from(channel) * 255 + u16::from(pixel[3]) / 2).checked_div(u16::from(pixel[3])).unwrap_or(0)
+                as u8
         });
         Some(Color { r: straight(pixel[0]), g: straight(pixel[1]), b: straight(pixel[2]), a: alpha as u8 })
     }
@@ -138,7 +139,8 @@ impl Canvas {
         if let Some(fill) = fill {
             let (left, top) = (self.pixel(rect.x), self.pixel(rect.y));
             // A fraction bar thinner than a pixel must not vanish.
-            let (right, bottom) = (self.pixel(rect.right()).max(left + 1), self.pixel(rect.bottom()).max(top + 1));
+            let (right, bottom) =
+                (self.pixel(rect.right()).max(left + 1), self.pixel(rect.bottom()).max(top + 1));
             fill_pixels(&mut self.pixmap, [left, top, right, bottom], *fill);
         }
         if let Some(stroke) = stroke {

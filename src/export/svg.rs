@@ -37,7 +37,9 @@ struct Writer {
 impl Writer {
     fn head(&mut self, drawing: &Drawing, scale: f32, options: &ExportOptions) {
         let (width, height) = (drawing.size.width, drawing.size.height);
-        self.out.push_str("<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" role=\"img\"");
+        self.out.push_str(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" role=\"img\" stroke=\"none\"",
+        );
         self.number("width", width * scale);
         self.out.insert_str(self.out.len() - 1, "pt");
         self.number("height", height * scale);

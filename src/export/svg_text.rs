@@ -61,7 +61,8 @@ impl TextWriter {
 /// The outline of a glyph in relative steps. Absolute places are rounded, not distances, so errors do not add up.
 fn shape(face: Face, id: u16, size: f32) -> Option<Shape> {
     let mut commands = face.outline(id).iter();
-    let place = |point: Point| ((point.x * size * STEPS).round() as i64, (point.y * size * STEPS).round() as i64);
+    let place =
+        |point: Point| ((point.x * size * STEPS).round() as i64, (point.y * size * STEPS).round() as i64);
     let Some(PathCommand::Move(first)) = commands.next() else { return None };
     let start = place(*first);
     let (mut pen, mut contour) = (start, start);

@@ -23,7 +23,8 @@ impl MatrixTable<'_> {
     }
 
     pub(super) fn col_labels(&self) -> impl Iterator<Item = String> + '_ {
-        (0..self.matrix.cols()).map(|col| self.col_labels.get(col).cloned().unwrap_or_else(|| col.to_string()))
+        (0..self.matrix.cols())
+            .map(|col| self.col_labels.get(col).cloned().unwrap_or_else(|| col.to_string()))
     }
 
     /// Rows of numbers, spelled by `spell` where they are not finite.
@@ -31,7 +32,9 @@ impl MatrixTable<'_> {
         &'b self,
         special: &'b Special,
     ) -> impl Iterator<Item = impl Iterator<Item = String> + 'b> + 'b {
-        self.matrix.iter_rows().map(move |row| row.iter().map(move |&value| number(value, self.decimals, special)))
+        self.matrix
+            .iter_rows()
+            .map(move |row| row.iter().map(move |&value| number(value, self.decimals, special)))
     }
 }
 

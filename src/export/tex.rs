@@ -11,7 +11,9 @@ pub fn latex_matrix(table: &MatrixTable<'_>) -> String {
         table.numbers(&LATEX).map(|row| format!("  {}", row.collect::<Vec<_>>().join(" & "))).collect();
     // amsmath stops at ten columns unless told otherwise.
     let note = match table.matrix.cols() {
-        cols if cols > 10 => format!("% {cols} columns: put \\setcounter{{MaxMatrixCols}}{{{cols}}} before\n"),
+        cols if cols > 10 => {
+            format!("% {cols} columns: put \\setcounter{{MaxMatrixCols}}{{{cols}}} before\n")
+        }
         _ => String::new(),
     };
     format!("{note}\\begin{{bmatrix}}\n{}\n\\end{{bmatrix}}\n", rows.join(" \\\\\n"))
@@ -130,7 +132,8 @@ mod tests {
     #[test]
     fn a_bare_matrix_is_a_bmatrix() {
         let (matrix, labels) = two_by_two(&[]);
-        let table = MatrixTable { matrix: &matrix, row_labels: &labels, col_labels: &labels, decimals: Some(2) };
+        let table =
+            MatrixTable { matrix: &matrix, row_labels: &labels, col_labels: &labels, decimals: Some(2) };
         let expected = "\\begin{bmatrix}\n  1.00 & -\\infty \\\\\n  0.25 & \\mathrm{NaN}\n\\end{bmatrix}\n";
         assert_eq!(latex_matrix(&table), expected);
         assert_eq!(typst_matrix(&table), "$ mat(delim: \"[\",\n  1.00, -infinity;\n  0.25, \"NaN\";\n) $\n");

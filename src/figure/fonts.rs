@@ -237,6 +237,16 @@ mod tests {
     }
 
     #[test]
+    fn curves_are_not_rounded_to_a_coarse_grid() {
+        for face in [Face::Regular, Face::Fallback, Face::Math(0)] {
+            let outline = face.outline(face.glyph('S').unwrap());
+            let fine =
+                outline.iter().filter_map(|step| step.end()).filter(|point| (point.x * 64.0).fract() != 0.0);
+            assert!(fine.count() > 4, "{face:?} is rounded to 64ths of an em");
+        }
+    }
+
+    #[test]
     fn a_face_that_does_not_exist_has_nothing() {
         assert_eq!(Face::Math(200).glyph('A'), None);
         assert!(Face::Math(200).outline(3).is_empty());

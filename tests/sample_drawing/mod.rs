@@ -41,7 +41,9 @@ pub fn fill(matrix_idx: usize, row: usize, col: usize) -> Color {
 pub fn annotated_matrices() -> Drawing {
     let mut items = head();
     let mut grids = Vec::new();
-    for (matrix_idx, name) in ["scores  ~Q~ ~K~^T", "scaled by  1/√d_k", "weights  W_{head 1}"].into_iter().enumerate() {
+    for (matrix_idx, name) in
+        ["scores  ~Q~ ~K~^T", "scaled by  1/√d_k", "weights  W_{head 1}"].into_iter().enumerate()
+    {
         let Point { x, y } = origin(matrix_idx);
         let rect = Rect { x, y, width: 8.0 * CELL.width, height: 8.0 * CELL.height };
         let label = Label::markup(name, Face::Bold, 12.0, INK);
@@ -55,7 +57,10 @@ pub fn annotated_matrices() -> Drawing {
     }
     items.push(pin());
     Drawing {
-        size: Size { width: LEFT + 3.0 * 8.0 * CELL.width + 2.0 * GAP + 16.0, height: TOP + 8.0 * CELL.height + 28.0 },
+        size: Size {
+            width: LEFT + 3.0 * 8.0 * CELL.width + 2.0 * GAP + 16.0,
+            height: TOP + 8.0 * CELL.height + 28.0,
+        },
         items,
         grids,
         title: "Scores & weights of “the”".to_owned(),
@@ -89,7 +94,12 @@ fn hatching(matrix_idx: usize) -> Vec<Item> {
                 let along = step as f32 * (CELL.width + CELL.height) / 9.0;
                 let from = Point { x: left + along.min(CELL.width), y: top + (along - CELL.width).max(0.0) };
                 let to = Point { x: left + (along - CELL.height).max(0.0), y: top + along.min(CELL.height) };
-                items.push(Item::Polyline(Polyline { points: vec![from, to], stroke, closed: false, dash: None }));
+                items.push(Item::Polyline(Polyline {
+                    points: vec![from, to],
+                    stroke,
+                    closed: false,
+                    dash: None,
+                }));
             }
         }
     }

@@ -12,6 +12,7 @@ mod pdf_text;
 mod png;
 mod raster;
 mod raster_text;
+mod sane;
 mod strokes;
 mod svg;
 mod svg_text;
@@ -32,6 +33,7 @@ use crate::figure::Drawing;
 /// [`ExportError`] when the size asked for is no size, or too large to be held in memory.
 pub fn export(drawing: &Drawing, format: Format, options: &ExportOptions) -> Result<Vec<u8>, ExportError> {
     let scale = options.scale_of(drawing)?;
+    let drawing = &*sane::drawable(drawing);
     match format {
         Format::Svg => svg::write(drawing, scale, options),
         Format::Png => png::write(drawing, scale, options),

@@ -18,8 +18,12 @@ use super::options::{ExportError, ExportOptions, Ground, TextAs};
 use super::{paint, pdf_text, strokes};
 use crate::figure::{Cells, Color, Drawing, Item, PathCommand, Polyline, Rect, RectItem};
 
-/// Writes a drawing as a PDF of one page.
+/// The longest side that every reader shows, in points: 200 inches.
+const LONGEST_SIDE: f32 = 14_400.0;
+
+/// Writes a drawing as a PDF of one page; one larger than 200 inches is scaled down to that.
 pub(super) fn write(drawing: &Drawing, scale: f32, options: &ExportOptions) -> Result<Vec<u8>, ExportError> {
+    let scale = scale.min(LONGEST_SIDE / drawing.size.width.max(drawing.size.height));
     let (width, height) = (drawing.size.width * scale, drawing.size.height * scale);
     let settings = PageSettings::from_wh(width, height).ok_or(ExportError::NoArea { width, height })?;
     let mut document = Document::new();

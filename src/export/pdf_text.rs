@@ -43,14 +43,15 @@ fn font(face: Face) -> Option<Font> {
     })
 }
 
-/// Each glyph moves the pen to where the next one stands, so that no place is computed twice.
+/// Each glyph moves the pen to where the next one stands. Where that is its own advance but for rounding, the font's advance is
+/// taken, and the run stays one string.
 fn placed(glyphs: &[Glyph], size: f32) -> Vec<KrillaGlyph> {
     let per_em = 1.0 / size;
     let nexts = glyphs.iter().skip(1).map(|glyph| Some(glyph.x)).chain([None]);
     let place = |(glyph, next): (&Glyph, Option<f32>)| KrillaGlyph {
         glyph_id: GlyphId::new(u32::from(glyph.id)),
         text_range: glyph.start as usize..glyph.end as usize,
-        x_advance: next.map_or(glyph.advance, |next| next - glyph.x) * per_em,
+        x_advance: advance(glyph, next.map(|next| (next - glyph.x) * per_em)),
         x_offset: 0.0,
         // Up is positive here.
         y_offset: -glyph.y * per_em,
@@ -58,6 +59,12 @@ fn placed(glyphs: &[Glyph], size: f32) -> Vec<KrillaGlyph> {
         location: None,
     };
     glyphs.iter().zip(nexts).map(place).collect()
+}
+
+/// In em: to the next glyph, or the font's own.
+fn advance(glyph: &Glyph, to_next: Option<f32>) -> f32 {
+    let own = glyph.face.advance(glyph.id);
+    to_next.filter(|to_next| (to_next - own).abs() > 0.0005).unwrap_or(own)
 }
 
 /// All glyphs as one path.

@@ -7,7 +7,7 @@ use tiny_skia::{
 use super::cells::{self, Rule};
 use super::options::{ExportError, Ground};
 use super::raster_text::GlyphPainter;
-use super::strokes;
+use super::{sane, strokes};
 use crate::figure::{Cells, Color, Drawing, Item, Outline, PathCommand, Point, Polyline, Rect, RectItem};
 
 /// A picture of more pixels is refused.
@@ -65,6 +65,7 @@ impl std::fmt::Debug for Raster {
 /// [`ExportError::TooManyPixels`] above 100 million pixels, [`ExportError::NoArea`] where the drawing or the scale has none.
 pub fn rasterize(drawing: &Drawing, scale: f32, ground: Ground) -> Result<Raster, ExportError> {
     let (width, height) = pixel_size(drawing, scale)?;
+    let drawing = &*sane::drawable(drawing);
     let too_many = ExportError::TooManyPixels { width: u64::from(width), height: u64::from(height) };
     let mut pixmap = Pixmap::new(width, height).ok_or(too_many)?;
     if let Ground::Paper(Color { r, g, b, a }) = ground {
@@ -287,7 +288,8 @@ pub(super) fn blend(
     .unwrap_or(under)
 }
 
-fn paint(color: Color) -> Paint<'static> {
+/// A colour as tiny-skia wants it, edges smoothed.
+pub(super) fn paint(color: Color) -> Paint<'static> {
     let mut paint = Paint { anti_alias: true, ..Paint::default() };
     paint.set_color_rgba8(color.r, color.g, color.b, color.a);
     paint

@@ -4,11 +4,14 @@ use std::collections::HashMap;
 
 use tiny_skia::{FillRule, Mask, Pixmap, PremultipliedColorU8, Transform};
 
-use super::raster::{blend, path_of};
+use super::raster::{blend, paint, path_of};
 use crate::figure::{Face, Glyph, Point, Text};
 
 /// Places within a pixel that are told apart, along each axis.
 const QUARTERS: f32 = 4.0;
+
+/// Larger glyphs, in pixels per em, are filled where they stand: they are few, and their stamps would be large.
+const LARGEST_STAMP: f32 = 256.0;
 
 /// Which stamp: face, glyph, size in bits, quarters of a pixel to the right and down.
 type Key = (Face, u16, u32, u8, u8);
@@ -47,6 +50,10 @@ impl GlyphPainter {
         color: PremultipliedColorU8,
     ) {
         let size = run.size * scale;
+        if size > LARGEST_STAMP {
+            fill(pixmap, glyph, run, scale);
+            return;
+        }
         let (x, right) = pixel_and_quarter((run.origin.x + glyph.x) * scale);
         let (y, down) = pixel_and_quarter((run.origin.y + glyph.y) * scale);
         let key = (glyph.face, glyph.id, size.to_bits(), right, down);
@@ -57,6 +64,15 @@ impl GlyphPainter {
         if let Some(stamp) = stamp {
             press(pixmap, stamp, x, y, color);
         }
+    }
+}
+
+fn fill(pixmap: &mut Pixmap, glyph: &Glyph, run: &Text, scale: f32) {
+    let (x, y) = (run.origin.x + glyph.x, run.origin.y + glyph.y);
+    let place = |point: Point| Point { x: x + point.x * run.size, y: y + point.y * run.size };
+    if let Some(path) = path_of(glyph.face.outline(glyph.id), place) {
+        let transform = Transform::from_scale(scale, scale);
+        pixmap.fill_path(&path, &paint(run.color), FillRule::Winding, transform, None);
     }
 }
 

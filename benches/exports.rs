@@ -5,7 +5,7 @@
 mod sample_drawing;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use qkv::export::{ExportOptions, Format, Ground, TextAs, export};
+use qkv::export::{ExportOptions, Format, Ground, TextMode, export};
 use qkv::figure::{Anchor, Color, Face, Point, text};
 
 fn exports(criterion: &mut Criterion) {
@@ -17,7 +17,7 @@ fn exports(criterion: &mut Criterion) {
             bencher.iter(|| export(&drawing, format, &options).unwrap());
         });
     }
-    let text = ExportOptions { text: Some(TextAs::Text), ..options };
+    let text = ExportOptions { text: TextMode::Text, ..options };
     criterion.bench_function("three 8×8 matrices as SVG with text", |bencher| {
         bencher.iter(|| export(&drawing, Format::Svg, &text).unwrap());
     });

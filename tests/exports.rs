@@ -1,5 +1,5 @@
 //! The same drawing in every format, and every label in every table.
-#![allow(missing_docs, reason = "tests")]
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod sample_drawing;
 
@@ -7,7 +7,7 @@ use std::io::Read as _;
 
 use qkv::engine::Matrix;
 use qkv::export::{
-    ExportError, ExportOptions, Format, Ground, MatrixTable, TextAs, csv, export, latex_table, rasterize,
+    ExportError, ExportOptions, Format, Ground, MatrixTable, TextMode, csv, export, latex_table, rasterize,
     scene_of_figure,
 };
 use qkv::figure::{
@@ -22,8 +22,8 @@ fn page(width: f32, height: f32, items: Vec<Item>) -> Drawing {
     Drawing { size, items, grids: Vec::new(), title: String::new(), description: String::new() }
 }
 
-fn svg(drawing: &Drawing, text: TextAs) -> String {
-    let options = ExportOptions { text: Some(text), ..ExportOptions::default() };
+fn svg(drawing: &Drawing, text: TextMode) -> String {
+    let options = ExportOptions { text, ..ExportOptions::default() };
     String::from_utf8(export(drawing, Format::Svg, &options).unwrap()).unwrap()
 }
 
@@ -106,7 +106,7 @@ fn every_label_survives_an_xml_parser() {
     };
     let mut drawing = page(200.0, 300.0, pairs.iter().enumerate().map(place).collect());
     drawing.title = pairs.iter().map(|pair| pair.0.as_str()).collect::<Vec<_>>().join("\n");
-    let svg = svg(&drawing, TextAs::Text);
+    let svg = svg(&drawing, TextMode::Text);
     let expected: Vec<String> = pairs.iter().map(|pair| pair.1.clone()).collect();
     assert_eq!(texts_of(&svg), expected);
     let document = roxmltree::Document::parse(&svg).unwrap();
@@ -116,7 +116,7 @@ fn every_label_survives_an_xml_parser() {
 
 #[test]
 fn text_as_shapes_leaves_no_text_and_needs_no_font() {
-    let svg = svg(&annotated_matrices(), TextAs::Shapes);
+    let svg = svg(&annotated_matrices(), TextMode::Shapes);
     assert!(texts_of(&svg).is_empty());
     assert!(!svg.contains("font-"));
     for forbidden in ["<style", "style=", "class=", "<use", "<symbol", "foreignObject", "transform="] {
@@ -128,7 +128,7 @@ fn text_as_shapes_leaves_no_text_and_needs_no_font() {
 
 #[test]
 fn text_as_text_names_fonts_that_most_machines_have() {
-    let svg = svg(&annotated_matrices(), TextAs::Text);
+    let svg = svg(&annotated_matrices(), TextMode::Text);
     let document = roxmltree::Document::parse(&svg).unwrap();
     let texts: Vec<_> = document.descendants().filter(|node| node.has_tag_name("text")).collect();
     assert!(texts.len() > 192);
@@ -147,7 +147,7 @@ fn text_as_text_names_fonts_that_most_machines_have() {
 #[test]
 fn an_svg_says_what_it_shows() {
     let drawing = annotated_matrices();
-    let svg = svg(&drawing, TextAs::Shapes);
+    let svg = svg(&drawing, TextMode::Shapes);
     let document = roxmltree::Document::parse(&svg).unwrap();
     assert_eq!(document.root_element().attribute("role"), Some("img"));
     let content =
@@ -161,7 +161,7 @@ fn the_middle_of_every_cell_has_its_colour_in_every_format() {
     let mut drawing = annotated_matrices();
     drawing.items.retain(|item| matches!(item, Item::Cells(_)));
     let png = Png::of(&drawing, &ExportOptions { dpi: 144.0, ..ExportOptions::default() });
-    let svg = svg(&drawing, TextAs::Shapes);
+    let svg = svg(&drawing, TextMode::Shapes);
     let pdf = export(&drawing, Format::Pdf, &ExportOptions::default()).unwrap();
     let pdf = pdf_streams(&pdf).join("\n");
     for (matrix_idx, row, col) in (0..3 * 64).map(|idx| (idx / 64, idx / 8 % 8, idx % 8)) {
@@ -192,7 +192,7 @@ fn cells_of_a_pdf_are_vectors_and_nothing_is_smoothed() {
 
 #[test]
 fn neighbouring_cells_leave_no_gap() {
-    let svg = svg(&annotated_matrices(), TextAs::Shapes);
+    let svg = svg(&annotated_matrices(), TextMode::Shapes);
     let document = roxmltree::Document::parse(&svg).unwrap();
     let group =
         document.descendants().find(|node| node.attribute("shape-rendering") == Some("crispEdges")).unwrap();
@@ -243,7 +243,7 @@ fn a_large_grid_is_one_image_in_every_format() {
     let cells = Cells { rect, rows: side, cols: side, fills, rule: 0.0, rule_color: WHITE };
     let drawing = page(420.0, 420.0, vec![Item::Cells(cells)]);
     let options = ExportOptions { dpi: 72.0, ..ExportOptions::default() };
-    let svg = svg(&drawing, TextAs::Shapes);
+    let svg = svg(&drawing, TextMode::Shapes);
     assert_eq!((svg.matches("<image").count(), svg.matches("<rect").count()), (1, 0));
     let pdf = export(&drawing, Format::Pdf, &options).unwrap();
     assert!(find(&pdf, b"/Subtype/Image").is_some() && find(&pdf, b"/Interpolate true").is_none());
@@ -282,7 +282,7 @@ fn a_pdf_keeps_text_as_text_unless_asked_for_shapes() {
     let drawing = annotated_matrices();
     let pdf =
         |text| export(&drawing, Format::Pdf, &ExportOptions { text, ..ExportOptions::default() }).unwrap();
-    let (as_text, as_shapes) = (pdf(None), pdf(Some(TextAs::Shapes)));
+    let (as_text, as_shapes) = (pdf(TextMode::Usual), pdf(TextMode::Shapes));
     let streams = pdf_streams(&as_text);
     let shown: usize =
         streams.iter().map(|stream| stream.matches("]TJ").count() + stream.matches(")Tj").count()).sum();
@@ -364,8 +364,8 @@ fn items_that_no_paper_can_hold_are_left_out() {
     items.push(Item::Polyline(Polyline { points: vec![], stroke, closed: false, dash: None }));
     let drawing = page(50.0, 50.0, items);
     for format in Format::ALL {
-        for text in [TextAs::Shapes, TextAs::Text] {
-            let options = ExportOptions { text: Some(text), ..ExportOptions::default() };
+        for text in [TextMode::Shapes, TextMode::Text] {
+            let options = ExportOptions { text, ..ExportOptions::default() };
             let bytes = export(&drawing, format, &options).unwrap();
             let written = String::from_utf8_lossy(&bytes);
             assert!(format != Format::Svg || !(written.contains("NaN") || written.contains("inf")));
@@ -379,8 +379,8 @@ fn a_preview_is_the_picture_that_will_be_written() {
     let options = ExportOptions { dpi: 96.0, ground: Ground::Paper(WHITE), ..ExportOptions::default() };
     let preview = rasterize(&drawing, 96.0 / 72.0, Ground::Paper(WHITE)).unwrap();
     let png = Png::of(&drawing, &options);
-    assert_eq!((preview.width, preview.height), (png.width, png.height));
-    assert!(preview.into_straight() == png.rgba);
+    assert_eq!((preview.width, preview.height), (png.width as usize, png.height as usize));
+    assert!(preview.rgba == png.rgba);
 }
 
 #[test]

@@ -16,12 +16,15 @@ mod sane;
 mod strokes;
 mod svg;
 mod svg_text;
+mod table_format;
 mod tables;
 mod tex;
 
+pub use self::png::write_png;
 pub use metadata::scene_of_figure;
-pub use options::{ExportError, ExportOptions, Format, Ground, TextAs};
+pub use options::{ExportError, ExportOptions, Format, Ground, TextMode};
 pub use raster::{Raster, rasterize};
+pub use table_format::{TableFormat, table};
 pub use tables::{MatrixTable, csv, markdown, npy, tab_separated};
 pub use tex::{latex_matrix, latex_table, typst_matrix, typst_table};
 

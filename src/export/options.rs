@@ -23,6 +23,11 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.extension().eq_ignore_ascii_case(extension))
     }
 
+    /// The format that a file's ending means.
+    pub fn from_path(path: &std::path::Path) -> Option<Self> {
+        Self::from_extension(path.extension()?.to_str()?)
+    }
+
     /// The usual ending of a file name, without the dot.
     pub fn extension(self) -> &'static str {
         match self {
@@ -53,8 +58,11 @@ pub enum Ground {
 }
 
 /// How letters are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TextAs {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum TextMode {
+    /// Each format's own habit: shapes in SVG, text in PDF.
+    #[default]
+    Usual,
     /// As outlines: the same everywhere, without any font.
     Shapes,
     /// As characters: they can be searched, selected and edited, and in SVG depend on the fonts of the reader's machine.
@@ -71,15 +79,21 @@ pub struct ExportOptions {
     pub dpi: f32,
     /// What lies under the drawing.
     pub ground: Ground,
-    /// How letters are written. `None` is each format's own habit: shapes in SVG, text in PDF.
-    pub text: Option<TextAs>,
+    /// How letters are written; PNG has only pixels.
+    pub text: TextMode,
     /// The text of the scene that made the figure. It is kept inside the file, so that the figure can be opened as a scene.
     pub scene_source: Option<String>,
 }
 
 impl Default for ExportOptions {
     fn default() -> Self {
-        Self { width_cm: None, dpi: 300.0, ground: Ground::Transparent, text: None, scene_source: None }
+        Self {
+            width_cm: None,
+            dpi: 300.0,
+            ground: Ground::Transparent,
+            text: TextMode::Usual,
+            scene_source: None,
+        }
     }
 }
 
@@ -150,5 +164,7 @@ mod tests {
         assert_eq!(Format::from_extension(".PDF"), Some(Format::Pdf));
         assert_eq!(Format::from_extension("jpeg"), None);
         assert_eq!(Format::from_extension(""), None);
+        assert_eq!(Format::from_path("talks/weights.v2.Png".as_ref()), Some(Format::Png));
+        assert_eq!(Format::from_path("svg".as_ref()), None);
     }
 }

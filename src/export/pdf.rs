@@ -14,7 +14,7 @@ use krilla::tagging::{ContentTag, Node, Tag, TagGroup, TagTree};
 
 use super::cells::{self, Rule};
 use super::metadata::{PDF_FILE_NAME, PDF_MEDIA_TYPE};
-use super::options::{ExportError, ExportOptions, Ground, TextAs};
+use super::options::{ExportError, ExportOptions, Ground, TextMode};
 use super::{paint, pdf_text, strokes};
 use crate::figure::{Cells, Color, Drawing, Item, PathCommand, Polyline, Rect, RectItem};
 
@@ -37,7 +37,7 @@ pub(super) fn write(drawing: &Drawing, scale: f32, options: &ExportOptions) -> R
 
 /// Draws everything, and returns what ties it to the alternative text.
 fn draw_page(surface: Surface<'_>, drawing: &Drawing, scale: f32, options: &ExportOptions) -> Node {
-    let mut canvas = Canvas { surface, text: options.text.unwrap_or(TextAs::Text) };
+    let mut canvas = Canvas { surface, text: options.text };
     let content = canvas.surface.start_tagged(ContentTag::Other);
     canvas.surface.push_transform(&Transform::from_scale(scale, scale));
     if let Ground::Paper(color) = options.ground {
@@ -87,7 +87,7 @@ fn attach(document: &mut Document, options: &ExportOptions) {
 
 struct Canvas<'a> {
     surface: Surface<'a>,
-    text: TextAs,
+    text: TextMode,
 }
 
 impl Canvas<'_> {

@@ -7,7 +7,7 @@ use krilla::geom::Point as PdfPoint;
 use krilla::surface::Surface;
 use krilla::text::{Font, GlyphId, KrillaGlyph};
 
-use super::options::TextAs;
+use super::options::TextMode;
 use super::pdf::{fill_of, path_of};
 use crate::figure::{Face, Glyph, PathCommand, Point, Text};
 
@@ -17,13 +17,13 @@ thread_local! {
 }
 
 /// Draws one run.
-pub(super) fn draw(surface: &mut Surface<'_>, run: &Text, mode: TextAs) {
+pub(super) fn draw(surface: &mut Surface<'_>, run: &Text, mode: TextMode) {
     surface.set_stroke(None);
     surface.set_fill(Some(fill_of(run.color)));
     for glyphs in run.glyphs.chunk_by(|left, right| left.face == right.face) {
         let Some(first) = glyphs.first() else { continue };
         match font(first.face) {
-            Some(font) if mode == TextAs::Text => {
+            Some(font) if mode != TextMode::Shapes => {
                 let start = PdfPoint::from_xy(run.origin.x + first.x, run.origin.y);
                 surface.draw_glyphs(start, &placed(glyphs, run.size), font, &run.content, run.size, false);
             }

@@ -13,8 +13,8 @@ pub(super) fn write(drawing: &Drawing, scale: f32, options: &ExportOptions) -> R
         return Err(ExportError::Resolution(options.dpi));
     }
     let raster = rasterize(drawing, scale * options.dpi / 72.0, options.ground)?;
-    let (width, height) = (raster.width, raster.height);
-    let mut bytes = Vec::with_capacity(width as usize * height as usize / 8 + 4096);
+    let (width, height) = (raster.width as u32, raster.height as u32);
+    let mut bytes = Vec::with_capacity(raster.rgba.len() / 32 + 4096);
     let mut encoder = encoder(&mut bytes, width, height);
     let per_metre = (options.dpi / 0.0254).round() as u32;
     encoder.set_pixel_dims(Some(PixelDimensions { xppu: per_metre, yppu: per_metre, unit: Unit::Meter }));
@@ -23,12 +23,15 @@ pub(super) fn write(drawing: &Drawing, scale: f32, options: &ExportOptions) -> R
     for (keyword, text) in texts.into_iter().chain(scene).filter(|(_, text)| !text.is_empty()) {
         encoder.add_itxt_chunk(keyword.to_owned(), text.clone()).map_err(failed)?;
     }
-    finish(encoder, &raster.into_straight())?;
+    finish(encoder, &raster.rgba)?;
     Ok(bytes)
 }
 
-/// Straight RGBA pixels as a PNG file without anything else.
-pub(super) fn encode_pixels(rgba: &[u8], width: u32, height: u32) -> Result<Vec<u8>, ExportError> {
+/// Any picture as a PNG file without a physical size: four bytes a pixel, colours not multiplied by alpha.
+///
+/// # Errors
+/// [`ExportError::Writer`] when there are not width · height pixels.
+pub fn write_png(width: u32, height: u32, rgba: &[u8]) -> Result<Vec<u8>, ExportError> {
     let mut bytes = Vec::new();
     finish(encoder(&mut bytes, width, height), rgba)?;
     Ok(bytes)

@@ -13,44 +13,15 @@ use crate::figure::{Cells, Color, Drawing, Item, Outline, PathCommand, Point, Po
 /// A picture of more pixels is refused.
 pub(super) const MAX_PIXELS: u64 = 100_000_000;
 
-/// A picture: red, green, blue, alpha, one byte each, row by row from the top, colours multiplied by alpha.
+/// A picture.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Raster {
     /// Pixels across.
-    pub width: u32,
+    pub width: usize,
     /// Pixels down.
-    pub height: u32,
-    /// Four bytes a pixel.
-    pub premultiplied: Vec<u8>,
-}
-
-impl Raster {
-    /// The same pixels with colours not multiplied by alpha, as PNG and most clipboards want them.
-    pub fn into_straight(mut self) -> Vec<u8> {
-        for pixel in self.premultiplied.chunks_exact_mut(4) {
-            let alpha = u16::from(pixel[3]);
-            if alpha != 0 && alpha != 255 {
-                for channel in &mut pixel[..3] {
-                    *channel = ((u16::from(*channel) * 255 + alpha / 2) / alpha).min(255) as u8;
-                }
-            }
-        }
-        self.premultiplied
-    }
-
-    /// The colour at a pixel, alpha not multiplied in; `None` outside.
-    pub fn pixel(&self, x: u32, y: u32) -> Option<Color> {
-        if x >= self.width || y >= self.height {
-            return None;
-        }
-        let start = (y as usize * self.width as usize + x as usize) * 4;
-        let pixel = self.premultiplied.get(start..start + 4)?;
-        let (alpha, straight) = (u16::from(pixel[3]), |channel: u8| {
-            (u16::from(channel) * 255 + u16::from(pixel[3]) / 2).checked_div(u16::from(pixel[3])).unwrap_or(0)
-                as u8
-        });
-        Some(Color { r: straight(pixel[0]), g: straight(pixel[1]), b: straight(pixel[2]), a: alpha as u8 })
-    }
+    pub height: usize,
+    /// Red, green, blue, alpha of each pixel, one byte each, row by row from the top; colours are **not** multiplied by alpha.
+    pub rgba: Vec<u8>,
 }
 
 impl std::fmt::Debug for Raster {
@@ -75,7 +46,20 @@ pub fn rasterize(drawing: &Drawing, scale: f32, ground: Ground) -> Result<Raster
     for items in strokes::grouped(&drawing.items) {
         canvas.items(items);
     }
-    Ok(Raster { width, height, premultiplied: canvas.pixmap.take() })
+    Ok(Raster { width: width as usize, height: height as usize, rgba: straight(canvas.pixmap.take()) })
+}
+
+/// Divides colours by alpha, where that is neither nothing nor everything.
+fn straight(mut pixels: Vec<u8>) -> Vec<u8> {
+    for pixel in pixels.chunks_exact_mut(4) {
+        let alpha = u16::from(pixel[3]);
+        if alpha != 0 && alpha != 255 {
+            for channel in &mut pixel[..3] {
+                *channel = ((u16::from(*channel) * 255 + alpha / 2) / alpha).min(255) as u8;
+            }
+        }
+    }
+    pixels
 }
 
 fn pixel_size(drawing: &Drawing, scale: f32) -> Result<(u32, u32), ExportError> {

@@ -4,18 +4,15 @@
 use std::fmt::Write as _;
 
 use super::cells::{self, Rule};
-use super::options::{ExportError, ExportOptions, Ground, TextAs};
-use super::png::encode_pixels;
+use super::options::{ExportError, ExportOptions, Ground};
+use super::png::write_png;
 use super::svg_text::TextWriter;
 use super::{metadata, paint, strokes};
 use crate::figure::{Cells, Color, Drawing, Item, Outline, PathCommand, Point, Polyline, Rect, RectItem};
 
 /// Writes a drawing as SVG. Coordinates are the drawing's points; `width` and `height` carry the scale.
 pub(super) fn write(drawing: &Drawing, scale: f32, options: &ExportOptions) -> Result<Vec<u8>, ExportError> {
-    let mut writer = Writer {
-        out: String::with_capacity(1 << 16),
-        text: TextWriter::new(options.text.unwrap_or(TextAs::Shapes)),
-    };
+    let mut writer = Writer { out: String::with_capacity(1 << 16), text: TextWriter::new(options.text) };
     writer.head(drawing, scale, options);
     if let Ground::Paper(color) = options.ground {
         let paper = Rect { x: 0.0, y: 0.0, width: drawing.size.width, height: drawing.size.height };
@@ -115,7 +112,7 @@ impl Writer {
         if image.rgba.is_empty() {
             return Ok(());
         }
-        let png = encode_pixels(&image.rgba, image.width as u32, image.height as u32)?;
+        let png = write_png(image.width as u32, image.height as u32, &image.rgba)?;
         self.out.push_str("<image xmlns:xlink=\"http://www.w3.org/1999/xlink\" preserveAspectRatio=\"none\"");
         self.out.push_str(" image-rendering=\"optimizeSpeed\"");
         self.place(cells.rect);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::options::TextAs;
+use super::options::TextMode;
 use super::paint::{self, STEPS};
 use crate::figure::{Face, PathCommand, Point, Text};
 
@@ -15,19 +15,19 @@ struct Shape {
 
 /// Writes runs of text, keeping the shapes of glyphs that recur.
 pub(super) struct TextWriter {
-    mode: TextAs,
+    mode: TextMode,
     shapes: HashMap<(Face, u16, u32), Option<Shape>>,
 }
 
 impl TextWriter {
-    pub fn new(mode: TextAs) -> Self {
+    pub fn new(mode: TextMode) -> Self {
         Self { mode, shapes: HashMap::new() }
     }
 
     /// Formulas are outlines in either mode: `<text>` in another font would tear them apart.
     pub fn write(&mut self, out: &mut String, run: &Text) {
         match self.mode {
-            TextAs::Text if !matches!(run.face, Face::Math(_)) => write_text(out, run),
+            TextMode::Text if !matches!(run.face, Face::Math(_)) => write_text(out, run),
             _ => self.write_shapes(out, run),
         }
     }

@@ -59,7 +59,8 @@ pub(super) fn number(value: f64, decimals: Option<usize>, special: &Special) -> 
     }
     let spelled = match decimals {
         Some(decimals) => format!("{value:.decimals$}"),
-        None => format!("{value}"),
+        // Shortest that reads back as the same number; an exponent where the zeros would be many.
+        None => format!("{value:?}").trim_end_matches(".0").to_owned(),
     };
     let is_zero = spelled.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.'));
     if is_zero { spelled.trim_start_matches('-').to_owned() } else { spelled }

@@ -100,6 +100,9 @@ pub struct AttentionSpec {
 }
 
 /// Every stage of one head.
+///
+/// No stage holds −0. Raw and scaled scores are there for blocked pairs too, as the textbook shows the whole matrix; from the
+/// masked scores on, a blocked pair has no influence on anything, whatever its key and value hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attention {
     /// The factor between raw and scaled scores (1 where the scoring has none).
@@ -116,10 +119,16 @@ pub struct Attention {
     pub output: Matrix,
     /// For each pair, row by row, the index of the first mask layer that blocks it.
     pub blocked_by: Vec<Option<usize>>,
-    /// The largest visible score of each query (−∞ where it sees nothing); what the stable softmax subtracts.
+    /// The largest visible score of each query (−∞ where it sees nothing, NaN where it sees a NaN); what the stable softmax
+    /// subtracts.
     pub row_max: Vec<f64>,
-    /// Σ exp(s − max) of each query.
+    /// Σ exp(s − max) of each query, or Σ exp(s) in the naive form; 0 where it sees nothing.
     pub row_sum: Vec<f64>,
+    /// Where softmax runs over the queries, the largest visible score of each key; empty otherwise. The weights are then made
+    /// with these, and `row_max` and `row_sum` only say what the rows would have been divided by.
+    pub column_max: Vec<f64>,
+    /// Where softmax runs over the queries, Σ exp of each key; empty otherwise.
+    pub column_sum: Vec<f64>,
 }
 
 impl Attention {

@@ -132,6 +132,11 @@ impl Matrix {
         Self::from_fn(self.cols, self.rows, |row, col| self.get(col, row))
     }
 
+    /// The matrix whose entries are `change` of these.
+    pub fn map(&self, change: impl FnMut(f64) -> f64) -> Self {
+        Self { rows: self.rows, cols: self.cols, data: self.data.iter().copied().map(change).collect() }
+    }
+
     /// self · other. Each entry is summed from left to right, so that the arithmetic on screen is the arithmetic done.
     ///
     /// # Panics

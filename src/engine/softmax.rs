@@ -1,0 +1,62 @@
+//! From masked scores to weights that sum to 1.
+
+use super::{EmptyRow, SoftmaxForm, SoftmaxSpec};
+
+/// The two numbers that normalise one row (or one column, where softmax runs over the queries).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Normalizer {
+    /// The largest visible score: −∞ when nothing is visible, NaN when a visible score is NaN.
+    pub max: f64,
+    /// Σ exp(s − max) over what is visible, or Σ exp(s) in the naive form; 0 when nothing is visible.
+    pub sum: f64,
+}
+
+/// Softmax of one row. A blocked entry is never read and gets exactly 0.
+///
+/// w_j = exp(s_j − max) / Σ exp(s − max); the naive form leaves the maximum out. A visible NaN or +∞ makes every visible
+/// weight NaN in the stable form. A row with nothing visible follows `spec.empty_rows`. `spec.over` is the caller's concern.
+///
+/// `scores`, `blocked` and `weights` have one entry per key.
+pub fn softmax_row(scores: &[f64], blocked: &[bool], spec: SoftmaxSpec, weights: &mut [f64]) -> Normalizer {
+    if blocked.iter().all(|&blocked| blocked) {
+        weights.fill(empty_weight(spec.empty_rows, scores.len()));
+        return Normalizer { max: f64::NEG_INFINITY, sum: 0.0 };
+    }
+    let max = visible_max(scores, blocked);
+    let subtracted = subtracted(spec.form, max);
+    let mut sum = 0.0;
+    for ((weight, &score), &blocked) in weights.iter_mut().zip(scores).zip(blocked) {
+        *weight = if blocked { 0.0 } else { (score - subtracted).exp() };
+        sum += *weight;
+    }
+    for (weight, &blocked) in weights.iter_mut().zip(blocked) {
+        if !blocked {
+            *weight /= sum;
+        }
+    }
+    Normalizer { max, sum }
+}
+
+/// What every visible score is lowered by before it is exponentiated.
+pub fn subtracted(form: SoftmaxForm, max: f64) -> f64 {
+    match form {
+        SoftmaxForm::Stable => max,
+        SoftmaxForm::Naive => 0.0,
+    }
+}
+
+/// The weight of every key in a row of `n_k` keys that sees none of them.
+pub fn empty_weight(policy: EmptyRow, n_k: usize) -> f64 {
+    match policy {
+        EmptyRow::Zero => 0.0,
+        EmptyRow::NotANumber => f64::NAN,
+        EmptyRow::Uniform => 1.0 / n_k as f64,
+    }
+}
+
+/// The largest visible score; unlike `f64::max` it does not lose a NaN.
+pub(super) fn visible_max(scores: &[f64], blocked: &[bool]) -> f64 {
+    let visible = scores.iter().zip(blocked).filter(|&(_, &blocked)| !blocked);
+    visible
+        .fold(f64::NEG_INFINITY, |max, (&score, _)| if score > max || score.is_nan() { score } else { max })
+}

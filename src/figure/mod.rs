@@ -4,8 +4,13 @@
 
 mod color;
 mod drawing;
+mod font_data;
 mod fonts;
+mod formula;
 mod geometry;
+mod label;
+mod missing_glyph;
+mod shaping;
 mod text;
 
 pub use color::Color;
@@ -13,6 +18,9 @@ pub use drawing::{
     CellRef, Cells, Drawing, Glyph, Grid, Item, MatrixId, Outline, PathCommand, Polyline, RectItem, Stroke,
     Text,
 };
-pub use fonts::Face;
+pub use font_data::FontError;
+pub use fonts::{Face, FaceMetrics, set_system_fallback};
+pub use formula::{FormulaBox, FormulaError, formula};
 pub use geometry::{Point, Rect, Size};
+pub use label::Label;
 pub use text::{Anchor, measure, text};

@@ -168,7 +168,9 @@ impl PathCommand {
     /// Where the step ends; nowhere for `Close`.
     pub fn end(self) -> Option<Point> {
         match self {
-            Self::Move(point) | Self::Line(point) | Self::Quad(_, point) | Self::Cubic(_, _, point) => Some(point),
+            Self::Move(point) | Self::Line(point) | Self::Quad(_, point) | Self::Cubic(_, _, point) => {
+                Some(point)
+            }
             Self::Close => None,
         }
     }

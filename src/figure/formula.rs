@@ -8,7 +8,8 @@ use ratex_types::display_item::{DisplayItem, DisplayList};
 use ratex_types::path_command::PathCommand as TexCommand;
 
 use super::{
-    Anchor, Color, Face, Glyph, Item, Outline, PathCommand, Point, Polyline, Rect, RectItem, Stroke, Text, text,
+    Anchor, Color, Face, Glyph, Item, Outline, PathCommand, Point, Polyline, Rect, RectItem, Stroke, Text,
+    text,
 };
 
 /// A formula that could not be set.
@@ -91,7 +92,8 @@ fn lay_out(tex: &str) -> Result<DisplayList, FormulaError> {
 }
 
 fn from_list(list: &DisplayList, size: f32, color: Color) -> FormulaBox {
-    let mut setter = Setter { size, color, baseline: list.height, items: Vec::with_capacity(list.items.len()) };
+    let mut setter =
+        Setter { size, color, baseline: list.height, items: Vec::with_capacity(list.items.len()) };
     for item in &list.items {
         setter.push(item);
     }
@@ -116,7 +118,13 @@ impl Setter {
         match item {
             DisplayItem::GlyphPath { x, y, scale, font, char_code, color } => {
                 let character = char::from_u32(*char_code).unwrap_or('\u{FFFD}');
-                self.glyph(self.point(*x, *y), *scale as f32 * self.size, font, character, self.color_of(color));
+                self.glyph(
+                    self.point(*x, *y),
+                    *scale as f32 * self.size,
+                    font,
+                    character,
+                    self.color_of(color),
+                );
             }
             DisplayItem::Line { x, y, width, thickness, color, dashed } => {
                 let (start, width) = (self.point(*x, *y), *width as f32 * self.size);

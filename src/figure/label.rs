@@ -256,7 +256,9 @@ mod tests {
     #[test]
     fn the_label_ends_where_its_width_says() {
         let label = Label::markup("softmax(~Q~ ~K~^T / √d_k)", Face::Regular, 12.0, INK);
-        let Some(Item::Text(last)) = label.place(Point { x: 200.0, y: 0.0 }, Anchor::End).pop() else { panic!() };
+        let Some(Item::Text(last)) = label.place(Point { x: 200.0, y: 0.0 }, Anchor::End).pop() else {
+            panic!()
+        };
         assert!((last.origin.x + last.width - 200.0).abs() < 0.01);
     }
 }

@@ -185,8 +185,7 @@ fn features(run: &Run) -> Vec<Feature> {
 
 /// The face that covers a whole grapheme cluster: the one asked for if it can, otherwise the first fallback that can.
 fn face_for(cluster: &str, asked: Face) -> Face {
-    let covers =
-        |face: Face| cluster.chars().all(|c| is_ignorable(c) || face.glyph(shown(c)).is_some());
+    let covers = |face: Face| cluster.chars().all(|c| is_ignorable(c) || face.glyph(shown(c)).is_some());
     if covers(asked) && !is_emoji(cluster) {
         return asked;
     }

@@ -46,7 +46,9 @@ pub fn text(content: &str, face: Face, size: f32, color: Color, at: Point, ancho
 /// The advance of a run in points.
 pub fn measure(content: &str, face: Face, size: f32) -> f32 {
     match plain(content, face) {
-        Some(font) => content.chars().filter_map(|c| font.plain_glyph(c)).map(|(_, advance)| advance * size).sum(),
+        Some(font) => {
+            content.chars().filter_map(|c| font.plain_glyph(c)).map(|(_, advance)| advance * size).sum()
+        }
         None => shape(content, face).width * size,
     }
 }
@@ -90,7 +92,8 @@ mod tests {
 
     #[test]
     fn the_width_measured_is_the_width_set() {
-        for content in ["0.2483", "\u{2212}1.5", "softmax", "AVATAR To", "עברית", "深", "👩‍👩‍👧‍👦", ""] {
+        for content in ["0.2483", "\u{2212}1.5", "softmax", "AVATAR To", "עברית", "深", "👩‍👩‍👧‍👦", ""]
+        {
             let run = set(content);
             assert!((run.width - measure(content, Face::Regular, 10.0)).abs() < 1e-4, "{content}");
             let advances: f32 = run.glyphs.iter().map(|glyph| glyph.advance).sum();
@@ -110,7 +113,8 @@ mod tests {
 
     #[test]
     fn every_byte_of_a_label_belongs_to_a_glyph() {
-        for content in ["Ġthe", "▁Hello", "##ing", "e\u{301}", "深紅", "αβ∈ℝ", "x\0y", "\u{1b}[0m", "a→b √d"] {
+        for content in ["Ġthe", "▁Hello", "##ing", "e\u{301}", "深紅", "αβ∈ℝ", "x\0y", "\u{1b}[0m", "a→b √d"]
+        {
             let run = set(content);
             let mut covered = vec![false; content.len()];
             for glyph in &run.glyphs {
@@ -181,7 +185,11 @@ mod tests {
         let replacement = set("\u{FFFD}").glyphs[0];
         for content in ["\0", "\u{1b}", "\u{7f}"] {
             let run = set(content);
-            assert_eq!((run.glyphs[0].face, run.glyphs[0].id), (replacement.face, replacement.id), "{content:?}");
+            assert_eq!(
+                (run.glyphs[0].face, run.glyphs[0].id),
+                (replacement.face, replacement.id),
+                "{content:?}"
+            );
         }
         assert!(set("\n").width > 0.0);
     }

@@ -1,8 +1,10 @@
 //! What figures read: a scene and its evaluation, by reference.
 
+use std::sync::Arc;
+
 use super::MatrixId;
 use crate::engine::{AttentionSpec, Matrix};
-use crate::scene::HeadEvaluation;
+use crate::scene::{Evaluation, HeadEvaluation, Projection, Scene};
 
 /// Everything that a figure may show. Layout reads nothing else, so it can be tried on evaluations made by hand.
 #[derive(Clone, Copy, Debug)]
@@ -22,35 +24,24 @@ pub struct FigureInput<'a> {
     /// Scoring, soft cap, mask and softmax in force.
     pub spec: &'a AttentionSpec,
     /// Hidden states and weights, where Q, K and V are projected.
-    pub projection: Option<ProjectionInput<'a>>,
-}
-
-/// Hidden states and what they are multiplied by.
-#[derive(Clone, Copy, Debug)]
-pub struct ProjectionInput<'a> {
-    /// Shape (n_q, d_model).
-    pub x: &'a Matrix,
-    /// Shape (n_k, d_context); `None` where keys and values are made of `x`.
-    pub context: Option<&'a Matrix>,
-    /// Shape (d_model, heads · d_k).
-    pub w_q: &'a Matrix,
-    /// Shape (d_context, kv_heads · d_k).
-    pub w_k: &'a Matrix,
-    /// Shape (d_context, kv_heads · d_v).
-    pub w_v: &'a Matrix,
-    /// heads · d_k numbers.
-    pub b_q: Option<&'a [f64]>,
-    /// kv_heads · d_k numbers.
-    pub b_k: Option<&'a [f64]>,
-    /// kv_heads · d_v numbers.
-    pub b_v: Option<&'a [f64]>,
-    /// Shape (heads · d_v, d_out).
-    pub w_o: Option<&'a Matrix>,
-    /// d_out numbers.
-    pub b_o: Option<&'a [f64]>,
+    pub projection: Option<&'a Projection>,
 }
 
 impl<'a> FigureInput<'a> {
+    /// What figures read of a scene and of what it comes to.
+    pub fn new(scene: &'a Scene, evaluation: &'a Evaluation) -> Self {
+        Self {
+            title: &scene.spec().title,
+            query_labels: scene.query_labels(),
+            key_labels: scene.key_labels(),
+            heads: &evaluation.heads,
+            concat: &evaluation.concat,
+            output: &evaluation.output,
+            spec: scene.attention_spec(),
+            projection: scene.projection(),
+        }
+    }
+
     /// The head asked for, or the last one. `None` for an evaluation without heads.
     pub fn head(&self, head: usize) -> Option<&'a HeadEvaluation> {
         self.heads.get(head).or_else(|| self.heads.last())
@@ -66,12 +57,12 @@ impl<'a> FigureInput<'a> {
         let stages = self.head(head)?;
         let projection = self.projection;
         match id {
-            MatrixId::X => projection.map(|p| p.x),
-            MatrixId::Context => projection.and_then(|p| p.context),
-            MatrixId::WQ => projection.map(|p| p.w_q),
-            MatrixId::WK => projection.map(|p| p.w_k),
-            MatrixId::WV => projection.map(|p| p.w_v),
-            MatrixId::WO => projection.and_then(|p| p.w_o),
+            MatrixId::X => projection.map(|p| &*p.x),
+            MatrixId::Context => projection.filter(|p| !Arc::ptr_eq(&p.x, &p.context)).map(|p| &*p.context),
+            MatrixId::WQ => projection.map(|p| &*p.w_q),
+            MatrixId::WK => projection.map(|p| &*p.w_k),
+            MatrixId::WV => projection.map(|p| &*p.w_v),
+            MatrixId::WO => projection.and_then(|p| p.w_o.as_deref()),
             MatrixId::Q => Some(&stages.input.q),
             MatrixId::K => Some(&stages.input.k),
             MatrixId::V => Some(&stages.input.v),

@@ -38,7 +38,7 @@ mod words;
 pub use chart::ChartSpec;
 pub use color::Color;
 pub use color_scale::{ColorScale, Outcome, Signed};
-pub use compose::compose_input;
+pub use compose::{compose, compose_input};
 pub use drawing::{
     CellRef, Cells, Drawing, Glyph, Grid, Item, MatrixId, Outline, PathCommand, Polyline, RectItem, Stroke,
     Text,
@@ -47,7 +47,7 @@ pub use font_data::FontError;
 pub use fonts::{Face, FaceMetrics, set_system_fallback};
 pub use formula::{FormulaBox, FormulaError, formula};
 pub use geometry::{Point, Rect, Size};
-pub use input::{FigureInput, ProjectionInput};
+pub use input::FigureInput;
 pub use label::Label;
 pub use numbers::{NumberFormat, format_number, format_short};
 pub use ramp::{Ramp, RampKind, ramp};

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`read`] | text → located tree (`syntax`) → [`SceneSpec`] (`decode`) → [`Scene`] (`inputs`, `fit`, `labels`) |
 //! | [`evaluate`] | [`Scene`] → [`Evaluation`] |
+//! | [`write`], [`rewrite`] | [`SceneSpec`] → text, fresh or with only the changes in it |
 //! | [`Complaint`] | what is wrong, and where in the file |
 //! | [`TensorFiles`] | tensor files: bytes in, arrays out |
 //!
@@ -11,17 +12,21 @@
 
 mod complaint;
 mod decode;
+mod edits;
 mod evaluate;
 mod evaluation;
 mod fit;
 mod inputs;
 mod labels;
+mod layout;
 mod model;
 mod nearest;
 mod npy;
+mod out;
 mod random;
 mod read;
 mod resolve;
+mod rewrite;
 #[expect(clippy::module_inception, reason = "the room is named after its main type")]
 mod scene;
 mod syntax;
@@ -36,5 +41,6 @@ pub use model::{
     Input, MatrixSource, Orientation, Palette, Projected, SceneSpec, ScoringSpec, Stage, Tokens, View,
 };
 pub use read::{named_files, read, read_spec};
+pub use rewrite::{Rewritten, rewrite, write};
 pub use scene::Scene;
 pub use tensors::{FileError, TensorFiles};

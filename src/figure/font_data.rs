@@ -38,6 +38,8 @@ pub(super) struct LoadedFont {
     /// The same for the minus sign, U+2212.
     minus: Option<(u16, f32)>,
     charmap: Charmap<'static>,
+    /// Em per font unit.
+    per_em: f32,
     glyph_metrics: GlyphMetrics<'static>,
     glyphs: OutlineGlyphCollection<'static>,
     outlines: Box<[OnceLock<Box<[PathCommand]>>]>,
@@ -84,21 +86,23 @@ fn bundled_bytes(face: Face) -> Option<&'static [u8]> {
 impl LoadedFont {
     fn parse(bytes: &'static [u8], collection_idx: u32) -> Result<Self, FontError> {
         let font = FontRef::from_index(bytes, collection_idx).map_err(|_unreadable| FontError::Unreadable)?;
-        let (size, location) = (Size::new(1.0), LocationRef::default());
+        // Font units, divided here: at a size of one pixel the outlines would be rounded to 64ths of an em.
+        let (size, location) = (Size::unscaled(), LocationRef::default());
         let glyphs = font.outline_glyphs();
         if glyphs.format().is_none() {
             return Err(FontError::NoOutlines);
         }
         let glyph_metrics = font.glyph_metrics(size, location);
         let charmap = font.charmap();
+        let per_em = 1.0 / f32::from(font.metrics(size, location).units_per_em.max(1));
         let entry = |code: u32| {
             let id = charmap.map(code)?;
-            Some((u16::try_from(id.to_u32()).ok()?, glyph_metrics.advance_width(id).unwrap_or(0.0)))
+            Some((u16::try_from(id.to_u32()).ok()?, glyph_metrics.advance_width(id).unwrap_or(0.0) * per_em))
         };
         let ascii = std::array::from_fn(|code| entry(code as u32));
         let minus = entry(0x2212);
         let outlines = (0..glyph_metrics.glyph_count()).map(|_| OnceLock::new()).collect();
-        let metrics = vertical_metrics(&font, size, location);
+        let metrics = vertical_metrics(&font, per_em);
         let shaper = ShaperData::new(&font);
         Ok(Self {
             bytes,
@@ -109,6 +113,7 @@ impl LoadedFont {
             ascii,
             minus,
             charmap,
+            per_em,
             glyph_metrics,
             glyphs,
             outlines,
@@ -136,15 +141,19 @@ impl LoadedFont {
     /// Advance in em.
     pub fn advance(&self, id: u16) -> f32 {
         let known = usize::from(id) < self.outlines.len();
-        if known { self.glyph_metrics.advance_width(GlyphId::from(id)).unwrap_or(0.0) } else { 0.0 }
+        if known {
+            self.glyph_metrics.advance_width(GlyphId::from(id)).unwrap_or(0.0) * self.per_em
+        } else {
+            0.0
+        }
     }
 
     /// Outline in em, y down.
     pub fn outline(&self, id: u16) -> &[PathCommand] {
         let Some(slot) = self.outlines.get(usize::from(id)) else { return &[] };
         slot.get_or_init(|| {
-            let mut pen = Pen::default();
-            let settings = DrawSettings::unhinted(Size::new(1.0), LocationRef::default());
+            let mut pen = Pen { path: Vec::new(), per_em: self.per_em };
+            let settings = DrawSettings::unhinted(Size::unscaled(), LocationRef::default());
             // A damaged glyph is drawn as far as it goes; there is nobody to tell.
             let _ = self.glyphs.get(GlyphId::from(id)).map(|glyph| glyph.draw(settings, &mut pen));
             pen.path.into_boxed_slice()
@@ -152,38 +161,43 @@ impl LoadedFont {
     }
 }
 
-fn vertical_metrics(font: &FontRef<'_>, size: Size, location: LocationRef<'_>) -> FaceMetrics {
-    let metrics = font.metrics(size, location);
+fn vertical_metrics(font: &FontRef<'_>, per_em: f32) -> FaceMetrics {
+    let metrics = font.metrics(Size::unscaled(), LocationRef::default());
     FaceMetrics {
-        ascent: metrics.ascent,
-        descent: metrics.descent.abs(),
-        cap_height: metrics.cap_height.filter(|&height| height > 0.0).unwrap_or(0.7),
-        x_height: metrics.x_height.filter(|&height| height > 0.0).unwrap_or(0.5),
+        ascent: metrics.ascent * per_em,
+        descent: metrics.descent.abs() * per_em,
+        cap_height: metrics.cap_height.filter(|&height| height > 0.0).map_or(0.7, |height| height * per_em),
+        x_height: metrics.x_height.filter(|&height| height > 0.0).map_or(0.5, |height| height * per_em),
     }
 }
 
-/// Collects an outline, turning y up into y down.
-#[derive(Default)]
+/// Collects an outline, turning font units into em and y up into y down.
 struct Pen {
     path: Vec<PathCommand>,
+    per_em: f32,
+}
+
+impl Pen {
+    fn at(&self, x: f32, y: f32) -> Point {
+        Point { x: x * self.per_em, y: -y * self.per_em }
+    }
 }
 
 impl OutlinePen for Pen {
     fn move_to(&mut self, x: f32, y: f32) {
-        self.path.push(PathCommand::Move(Point { x, y: -y }));
+        self.path.push(PathCommand::Move(self.at(x, y)));
     }
 
     fn line_to(&mut self, x: f32, y: f32) {
-        self.path.push(PathCommand::Line(Point { x, y: -y }));
+        self.path.push(PathCommand::Line(self.at(x, y)));
     }
 
     fn quad_to(&mut self, cx: f32, cy: f32, x: f32, y: f32) {
-        self.path.push(PathCommand::Quad(Point { x: cx, y: -cy }, Point { x, y: -y }));
+        self.path.push(PathCommand::Quad(self.at(cx, cy), self.at(x, y)));
     }
 
     fn curve_to(&mut self, ax: f32, ay: f32, bx: f32, by: f32, x: f32, y: f32) {
-        let (first, second) = (Point { x: ax, y: -ay }, Point { x: bx, y: -by });
-        self.path.push(PathCommand::Cubic(first, second, Point { x, y: -y }));
+        self.path.push(PathCommand::Cubic(self.at(ax, ay), self.at(bx, by), self.at(x, y)));
     }
 
     fn close(&mut self) {

@@ -87,7 +87,7 @@ fn lay_out(tex: &str) -> Result<DisplayList, FormulaError> {
         at: error.loc.map(|place| place.start),
     })?;
     let root = layout(&nodes, &LayoutOptions::default());
-    validate_layout(&root).map_err(|message| FormulaError::TooLarge(message.to_string()))?;
+    validate_layout(&root).map_err(FormulaError::TooLarge)?;
     Ok(to_display_list(&root))
 }
 

@@ -107,14 +107,14 @@ impl Label {
 
     /// Appends a subscript.
     #[must_use]
-    pub fn sub(mut self, content: &str) -> Self {
+    pub fn subscript(mut self, content: &str) -> Self {
         self.add(content.to_owned(), self.face, Level::Sub);
         self
     }
 
     /// Appends a superscript. Right after a subscript it stands above it.
     #[must_use]
-    pub fn sup(mut self, content: &str) -> Self {
+    pub fn superscript(mut self, content: &str) -> Self {
         self.add(content.to_owned(), self.face, Level::Sup);
         self
     }
@@ -246,9 +246,9 @@ mod tests {
 
     #[test]
     fn both_scripts_of_one_letter_stand_above_each_other() {
-        let both = Label::new(Face::Regular, 10.0, INK).push("x").sub("i").sup("2");
-        let sub_only = Label::new(Face::Regular, 10.0, INK).push("x").sub("i");
-        let sup_only = Label::new(Face::Regular, 10.0, INK).push("x").sup("2");
+        let both = Label::new(Face::Regular, 10.0, INK).push("x").subscript("i").superscript("2");
+        let sub_only = Label::new(Face::Regular, 10.0, INK).push("x").subscript("i");
+        let sup_only = Label::new(Face::Regular, 10.0, INK).push("x").superscript("2");
         assert_eq!(both.width(), sub_only.width().max(sup_only.width()));
         assert!(both.ascent() > sub_only.ascent() && both.descent() > sup_only.descent());
     }

@@ -22,8 +22,10 @@ pub(super) struct Shaped {
 /// Stores what was shaped on this thread; labels recur from frame to frame.
 const MAX_STORED: usize = 8192;
 
+type Store = HashMap<Face, HashMap<Box<str>, Rc<Shaped>>>;
+
 thread_local! {
-    static STORE: RefCell<HashMap<Face, HashMap<Box<str>, Rc<Shaped>>>> = RefCell::default();
+    static STORE: RefCell<Store> = RefCell::default();
 }
 
 /// Shapes `content` in `face`, or in fallback faces where it lacks a character.

@@ -64,3 +64,35 @@ pub enum MaskRule {
     /// An additive mask for each query head, each of shape (n_q, n_k).
     AdditivePerHead(Vec<Matrix>),
 }
+
+impl MaskRule {
+    /// Whether this is an additive mask that holds only 0 and 1: most likely a boolean mask given in the wrong place, which
+    /// hides nothing.
+    pub fn is_additive_of_zeros_and_ones(&self) -> bool {
+        let zeros_and_ones = |matrix: &Matrix| matrix.data().iter().all(|&bias| bias == 0.0 || bias == 1.0);
+        let has_a_one = |matrix: &Matrix| matrix.data().contains(&1.0);
+        match self {
+            Self::Additive(matrix) => zeros_and_ones(matrix) && has_a_one(matrix),
+            Self::AdditivePerHead(heads) => heads.iter().all(zeros_and_ones) && heads.iter().any(has_a_one),
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_additive_mask_of_zeros_and_ones_is_suspicious() {
+        let triangle = Matrix::from_fn(3, 3, |query, key| if key <= query { 1.0 } else { 0.0 });
+        assert!(MaskRule::Additive(triangle.clone()).is_additive_of_zeros_and_ones());
+        assert!(
+            MaskRule::AdditivePerHead(vec![Matrix::zeros(3, 3), triangle]).is_additive_of_zeros_and_ones()
+        );
+        assert!(!MaskRule::Additive(Matrix::zeros(3, 3)).is_additive_of_zeros_and_ones());
+        let bias = Matrix::from_fn(3, 3, |_, key| key as f64);
+        assert!(!MaskRule::Additive(bias).is_additive_of_zeros_and_ones());
+        assert!(!MaskRule::ValidKeys(1).is_additive_of_zeros_and_ones());
+    }
+}

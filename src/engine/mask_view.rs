@@ -81,6 +81,11 @@ impl<'a> MaskView<'a> {
         Some(if inside { matrix.get(query, key) } else { f64::NEG_INFINITY })
     }
 
+    /// How many layers there are.
+    pub(super) fn n_layers(&self) -> usize {
+        self.rules.len()
+    }
+
     /// Whether any layer adds numbers to the scores.
     pub(super) fn has_bias(&self) -> bool {
         self.rules.iter().any(|rule| matches!(rule, MaskRule::Additive(_) | MaskRule::AdditivePerHead(_)))
@@ -166,4 +171,99 @@ fn adds_minus_infinity(matrix: &super::Matrix, query: usize, key: usize) -> bool
 
 fn is_minus_infinity(value: f64) -> bool {
     value == f64::NEG_INFINITY
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Matrix;
+    use super::*;
+
+    /// Which pairs are visible, a row of `#` and `.` per query.
+    fn picture(rules: &[MaskRule], n_q: usize, n_k: usize, position_offset: i64) -> Vec<String> {
+        let view = MaskView::new(rules, n_q, n_k, position_offset, 0);
+        let mark = |query, key| if view.allows(query, key) { '#' } else { '.' };
+        (0..n_q).map(|query| (0..n_k).map(|key| mark(query, key)).collect()).collect()
+    }
+
+    #[test]
+    fn the_offset_moves_the_top_left_corner_and_not_the_bottom_right_one() {
+        let top_left = [MaskRule::Causal(Corner::TopLeft)];
+        assert_eq!(picture(&top_left, 2, 4, 0), ["#...", "##.."]);
+        assert_eq!(picture(&top_left, 2, 4, 2), ["###.", "####"]);
+        assert_eq!(picture(&top_left, 2, 4, -1), ["....", "#..."]);
+        let bottom_right = [MaskRule::Causal(Corner::BottomRight)];
+        assert_eq!(picture(&bottom_right, 2, 4, 0), ["###.", "####"]);
+        assert_eq!(picture(&bottom_right, 2, 4, -5), ["###.", "####"]);
+    }
+
+    #[test]
+    fn a_window_counts_keys_besides_the_token_itself_from_where_the_query_stands() {
+        let window = [MaskRule::Window { left: Some(1), right: Some(0) }];
+        assert_eq!(picture(&window, 3, 5, 0), ["#....", "##...", ".##.."]);
+        assert_eq!(picture(&window, 2, 5, 3), ["..##.", "...##"]);
+        let left_open = [MaskRule::Window { left: None, right: Some(1) }];
+        assert_eq!(picture(&left_open, 2, 4, 0), ["##..", "###."]);
+    }
+
+    #[test]
+    fn a_prefix_opens_causal_and_nothing_else() {
+        let causal = MaskRule::Causal(Corner::TopLeft);
+        assert_eq!(picture(&[MaskRule::Prefix(2), causal.clone()], 3, 4, 0), ["##..", "##..", "###."]);
+        let padded = MaskRule::PaddedKeys(vec![true, false, false, false]);
+        assert_eq!(picture(&[MaskRule::Prefix(2), causal, padded], 2, 4, 0), [".#..", ".#.."]);
+    }
+
+    #[test]
+    fn global_positions_open_windows_and_strides_and_nothing_else() {
+        let global = MaskRule::Global(vec![1]);
+        let window = MaskRule::Window { left: Some(0), right: Some(0) };
+        assert_eq!(picture(&[global.clone(), window.clone()], 4, 4, 0), ["##..", "####", ".##.", ".#.#"]);
+        let strided = MaskRule::Strided(2);
+        assert_eq!(picture(&[strided, global.clone()], 4, 4, 0), ["###.", "####", "###.", ".#.#"]);
+        let causal = MaskRule::Causal(Corner::TopLeft);
+        assert_eq!(picture(&[global, window, causal], 4, 4, 0), ["#...", "##..", ".##.", ".#.#"]);
+    }
+
+    #[test]
+    fn a_query_beyond_the_document_list_belongs_to_no_document() {
+        let documents = [MaskRule::Documents(vec![0, 1, 1])];
+        assert_eq!(picture(&documents, 3, 3, 0), ["#..", ".##", ".##"]);
+        assert_eq!(picture(&documents, 3, 3, 1), [".##", ".##", "..."]);
+        assert_eq!(picture(&documents, 2, 3, -1), ["...", "#.."]);
+    }
+
+    #[test]
+    fn biases_add_up_and_minus_infinity_blocks_by_its_own_layer() {
+        let bias =
+            |value| MaskRule::Additive(Matrix::from_fn(1, 2, |_, key| if key == 0 { 0.5 } else { value }));
+        let rules = [MaskRule::ValidKeys(2), bias(1.5), bias(f64::NEG_INFINITY)];
+        let view = MaskView::new(&rules, 1, 2, 0, 0);
+        assert_eq!((view.bias(0, 0), view.blocked_by(0, 0)), (1.0, None));
+        assert_eq!((view.bias(0, 1), view.blocked_by(0, 1)), (f64::NEG_INFINITY, Some(2)));
+        assert_eq!(view.layer_bias(0, 0, 0), None);
+        assert_eq!(MaskView::new(&[], 1, 2, 0, 0).bias(0, 1).to_bits(), 0);
+    }
+
+    #[test]
+    fn masks_may_differ_from_head_to_head() {
+        let heads = vec![vec![vec![true, false]], vec![vec![false, true]]];
+        let rules = [MaskRule::MatrixPerHead { convention: Convention::TrueBlocks, heads }];
+        let visible =
+            |head| (0..2).map(|key| MaskView::new(&rules, 1, 2, 0, head).allows(0, key)).collect::<Vec<_>>();
+        assert_eq!([0, 1, 2].map(visible), [[false, true], [true, false], [false, false]]);
+    }
+
+    #[test]
+    fn absurd_sizes_do_not_overflow() {
+        let rules = [
+            MaskRule::Causal(Corner::BottomRight),
+            MaskRule::Window { left: Some(usize::MAX), right: Some(usize::MAX) },
+            MaskRule::Strided(usize::MAX),
+            MaskRule::Strided(0),
+        ];
+        for offset in [i64::MIN, i64::MAX] {
+            let view = MaskView::new(&rules, usize::MAX, 1, offset, 0);
+            assert!(!view.allows(0, 0));
+        }
+    }
 }

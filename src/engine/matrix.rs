@@ -155,6 +155,25 @@ impl Matrix {
         product // (self.rows, other.cols)
     }
 
+    /// The rows `start..end` as a matrix of their own.
+    pub fn row_range(&self, start: usize, end: usize) -> Self {
+        let data = self.data[start * self.cols..end * self.cols].to_vec();
+        Self { rows: end - start, cols: self.cols, data }
+    }
+
+    /// Adds a row at the end.
+    ///
+    /// # Errors
+    /// [`ShapeError::Ragged`] when the row is not as wide as the matrix, which then stays as it was.
+    pub fn push_row(&mut self, row: &[f64]) -> Result<(), ShapeError> {
+        if row.len() != self.cols {
+            return Err(ShapeError::Ragged { row: self.rows, expected: self.cols, found: row.len() });
+        }
+        self.data.extend_from_slice(row);
+        self.rows += 1;
+        Ok(())
+    }
+
     /// The columns `start..end` as a matrix of their own.
     pub fn columns(&self, start: usize, end: usize) -> Self {
         Self::from_fn(self.rows, end - start, |row, col| self.get(row, start + col))

@@ -3,28 +3,56 @@
 //! This room does not know the names of tokens, files, colours or clocks.
 //!
 //! Dimensions, used everywhere under these names: `n_q` queries, `n_k` keys, `d_k` key width, `d_v` value width,
-//! `d_model` model width, `h` query heads, `kv_heads` key/value heads.
+//! `d_model` model width, `h` query heads, `kv_heads` key/value heads. Shapes stand at line ends, `// (n_q, n_k)`.
+//!
+//! Start reading with [`attend`], which is softmax(Q·Kᵀ/√d_k + M)·V in five lines. Its pieces are `scoring` (q and k to one
+//! number), `mask` and `mask_view` (who may see whom), `softmax` (scores to weights). Around it: `heads` (projections, splitting and
+//! joining), `positions` (order put into the inputs), `trace` (every operand behind a number), `checks` (what has to hold), `non_finite` (where a NaN came from),
+//! `diagnostics` (entropy and the like), `gradients` (the way back), `decode` (one token at a time, with a cache), `tiled` (the
+//! same output in little memory).
 
 mod attend;
 mod attention;
+mod checks;
+mod decode;
+mod diagnostics;
+mod gradients;
 mod heads;
 mod mask;
 mod mask_shape;
 mod mask_view;
 mod matrix;
+mod non_finite;
+mod positions;
 mod scoring;
 mod shapes;
 mod softmax;
+mod tiled;
+mod trace;
 
 pub use attend::attend;
 pub use attention::{
     Attention, AttentionSpec, EmptyRow, HeadInput, Scoring, SoftmaxAxis, SoftmaxForm, SoftmaxSpec,
 };
+pub use checks::{
+    Check, CheckOutcome, CheckedHead, Examined, Place, blocked_weights_are_zero, key_order_does_not_matter,
+    no_leak_from_later_tokens, padding_moves_nothing, rows_sum_to_one, standing_checks, standing_checks_of,
+};
+pub use decode::{KvCache, decode};
+pub use diagnostics::{effective_keys, entropy_bits, entropy_nats, slope, top_weight};
+pub use gradients::{Gradients, ScorerGradients, backward, softmax_jacobian};
 pub use heads::{HeadsError, concat_heads, kv_head_of, project, split_heads};
 pub use mask::{Convention, Corner, MaskRule};
 pub use mask_shape::MaskShapeError;
 pub use mask_view::MaskView;
 pub use matrix::{Matrix, ShapeError};
+pub use non_finite::{Cause, cause_of_non_finite};
+pub use positions::{OddWidth, RopeLayout, alibi_bias, alibi_slopes, rope, rope_frequencies, sinusoidal};
 pub use scoring::{raw_scores, scale_of, soft_cap};
 pub use shapes::HeadShapeError;
 pub use softmax::{Normalizer, softmax_row};
+pub use tiled::{OnlineStep, TileSize, TiledAttention, TiledError, attend_tiled};
+pub use trace::{
+    Carry, ExpTerm, HiddenUnit, MaskTrace, OutputTrace, ScoreTrace, SoftCapTrace, SoftmaxTrace,
+    SumOfProducts, Term, Trace, trace, trace_product,
+};

@@ -25,7 +25,7 @@ pub fn scale_of(scoring: &Scoring, d_k: usize) -> f64 {
     }
 }
 
-/// c·tanh(s/c): nearly s for small scores, never beyond ±c.
+/// c·tanh(s/c): nearly s for small scores, never beyond ±c. `cap` has to be above 0.
 pub fn soft_cap(score: f64, cap: f64) -> f64 {
     cap * (score / cap).tanh()
 }
@@ -38,4 +38,45 @@ fn additive_scores(q: &Matrix, k: &Matrix, w_q: &Matrix, w_k: &Matrix, v: &[f64]
         let hidden = from_queries.row(query).iter().zip(from_keys.row(key));
         hidden.zip(v).fold(0.0, |sum, ((a, b), v)| sum + v * (a + b).tanh())
     }) // (n_q, n_k)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn queries() -> Matrix {
+        Matrix::from_rows(&[[1.0, 2.0], [0.0, -1.0]]).unwrap()
+    }
+
+    #[test]
+    fn general_scoring_is_q_times_w_times_k() {
+        let w = Arc::new(Matrix::from_rows(&[[1.0, 0.0, 2.0], [0.0, 3.0, -1.0]]).unwrap());
+        let k = Matrix::from_rows(&[[1.0, 1.0, 1.0], [0.5, 0.0, 2.0]]).unwrap();
+        let found = raw_scores(&Scoring::General { w }, &queries(), &k);
+        // q·W is [1, 6, 0] and [0, −3, 1].
+        assert_eq!(found, Matrix::from_rows(&[[7.0, 0.5], [-2.0, 2.0]]).unwrap());
+        let identity = Scoring::General { w: Arc::new(Matrix::identity(2)) };
+        assert_eq!(
+            raw_scores(&identity, &queries(), &queries()),
+            raw_scores(&Scoring::Dot, &queries(), &queries())
+        );
+    }
+
+    #[test]
+    fn only_a_dot_product_is_divided_by_the_root_of_the_key_width() {
+        assert_eq!(scale_of(&Scoring::ScaledDot, 64), 0.125);
+        assert_eq!(scale_of(&Scoring::ScaledDot, 0), 1.0);
+        assert_eq!(scale_of(&Scoring::Dot, 64), 1.0);
+        assert_eq!(scale_of(&Scoring::Scale(-0.3), 64), -0.3);
+        assert_eq!(scale_of(&Scoring::General { w: Arc::new(Matrix::identity(64)) }, 64), 1.0);
+    }
+
+    #[test]
+    fn a_soft_cap_hardly_moves_small_scores_and_holds_back_large_ones() {
+        assert!((soft_cap(0.1, 30.0) - 0.1).abs() < 1e-6);
+        assert_eq!(soft_cap(1e9, 30.0), 30.0);
+        assert_eq!(soft_cap(f64::NEG_INFINITY, 30.0), -30.0);
+    }
 }

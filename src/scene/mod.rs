@@ -1,11 +1,46 @@
 //! Room 4: scenes. From text to a valid [`Scene`] and back, and `evaluate(scene)`.
 //!
+//! | part | what it does |
+//! |---|---|
+//! | [`read`] | text → located tree (`syntax`) → [`SceneSpec`] (`decode`) → [`Scene`] (`inputs`, `fit`, `labels`) |
+//! | [`evaluate`] | [`Scene`] → [`Evaluation`] |
+//! | [`write`], [`rewrite`] | [`SceneSpec`] → text, fresh or with only the changes in it |
+//! | [`Complaint`] | what is wrong, and where in the file |
+//! | [`TensorFiles`] | tensor files: bytes in, arrays out |
+//!
 //! This room does not know pixels. Files reach it as bytes.
 
+mod complaint;
+mod decode;
+mod edits;
+mod evaluate;
 mod evaluation;
+mod fit;
+mod inputs;
+mod labels;
+mod layout;
 mod model;
+mod nearest;
+mod npy;
+mod out;
+mod random;
+mod read;
+mod resolve;
+mod rewrite;
+#[expect(clippy::module_inception, reason = "the room is named after its main type")]
+mod scene;
+mod syntax;
+mod tensors;
+mod warnings;
 
+pub use complaint::{Complaint, Place, Severity, render_complaint};
+pub use evaluate::evaluate;
 pub use evaluation::{Evaluation, HeadEvaluation};
+pub use inputs::Projection;
 pub use model::{
     Input, MatrixSource, Orientation, Palette, Projected, SceneSpec, ScoringSpec, Stage, Tokens, View,
 };
+pub use read::{named_files, read, read_spec};
+pub use rewrite::{Rewritten, rewrite, write};
+pub use scene::Scene;
+pub use tensors::{FileError, TensorFiles};

@@ -127,6 +127,11 @@ pub enum MatrixSource {
         /// Rows and columns.
         n: usize,
     },
+    /// Read from an `.npy` file.
+    File {
+        /// Path relative to the scene.
+        path: String,
+    },
 }
 
 /// How scores are made, with matrices as the file gives them.
@@ -147,6 +152,11 @@ pub enum ScoringSpec {
         w_k: MatrixSource,
         /// d_att numbers, as a matrix of one row (rows of numbers or `Randn(rows: 1, ..)`).
         v: MatrixSource,
+    },
+    /// q·W·k.
+    General {
+        /// Shape (d_q, d_k).
+        w: MatrixSource,
     },
 }
 

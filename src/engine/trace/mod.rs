@@ -1,0 +1,91 @@
+//! The arithmetic behind one number, operand by operand.
+//!
+//! Values only: how they are written out is the business of whoever shows them.
+
+mod carry;
+mod output;
+mod products;
+mod score;
+mod softmax;
+
+pub use carry::Carry;
+pub use output::OutputTrace;
+pub use products::{SumOfProducts, Term, trace_product};
+pub use score::{HiddenUnit, MaskTrace, ScoreTrace, SoftCapTrace};
+pub use softmax::{ExpTerm, SoftmaxTrace};
+
+use super::{AttentionSpec, HeadInput, MaskView, scale_of};
+
+/// Everything that leads from q and k of one pair to the output of its query.
+///
+/// With [`Carry::Exact`] every number is bit for bit the one that [`attend`](super::attend) arrives at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trace {
+    /// The query, from 0.
+    pub query: usize,
+    /// The key, from 0.
+    pub key: usize,
+    /// How far each step is carried.
+    pub carry: Carry,
+    /// The raw score of the pair.
+    pub score: ScoreTrace,
+    /// The factor between raw and scaled score; 1 where the scoring has none.
+    pub scale: f64,
+    /// raw · scale, before any soft cap.
+    pub scaled: f64,
+    /// The soft cap, where there is one.
+    pub soft_cap: Option<SoftCapTrace>,
+    /// What the mask says about the pair.
+    pub mask: MaskTrace,
+    /// From the masked scores of the whole row (or column) to the weight of the pair.
+    pub softmax: SoftmaxTrace,
+    /// The weighted sum that is the output row of the query.
+    pub output: OutputTrace,
+}
+
+/// The trace of query `query` and key `key` in query head `query_head`; `None` when there is no such pair.
+///
+/// # Panics
+/// When the shapes of `input` do not fit together; [`HeadInput::check`] says so beforehand.
+pub fn trace(
+    input: &HeadInput,
+    spec: &AttentionSpec,
+    query_head: usize,
+    (query, key): (usize, usize),
+    carry: Carry,
+) -> Option<Trace> {
+    if query >= input.q.rows() || key >= input.k.rows() {
+        return None;
+    }
+    let tracer = Tracer::new(input, spec, query_head, carry);
+    let pair = tracer.pair(query, key);
+    Some(Trace {
+        query,
+        key,
+        carry,
+        scale: tracer.scale,
+        softmax: tracer.softmax(query, key),
+        output: tracer.output(query),
+        score: pair.score,
+        scaled: pair.scaled,
+        soft_cap: pair.soft_cap,
+        mask: pair.mask,
+    })
+}
+
+/// What every step of a trace needs.
+struct Tracer<'a> {
+    input: &'a HeadInput,
+    spec: &'a AttentionSpec,
+    view: MaskView<'a>,
+    scale: f64,
+    carry: Carry,
+}
+
+impl<'a> Tracer<'a> {
+    fn new(input: &'a HeadInput, spec: &'a AttentionSpec, query_head: usize, carry: Carry) -> Self {
+        let (n_q, n_k) = (input.q.rows(), input.k.rows());
+        let view = MaskView::new(&spec.mask, n_q, n_k, spec.position_offset, query_head);
+        Self { input, spec, view, scale: scale_of(&spec.scoring, input.k.cols()), carry }
+    }
+}

@@ -1,0 +1,95 @@
+//! From the masked scores of a row to the weight of one pair.
+
+use std::ops::RangeInclusive;
+
+use super::super::softmax::{empty_weight, subtracted, visible_max};
+use super::super::{EmptyRow, SoftmaxAxis};
+use super::{Carry, Tracer};
+
+/// On paper one writes exp(s) itself while the largest score lies in here, as both readings do; outside, exp(s − max).
+/// A larger score gives unwieldy numbers, a smaller one loses its digits to rounding.
+const WRITTEN_AS_EXP_S: RangeInclusive<f64> = 0.0..=10.0;
+
+/// The softmax that the weight of a pair comes from: along the keys of its query or, where the softmax runs over the
+/// queries, along the queries of its key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SoftmaxTrace {
+    /// Along which axis `terms` runs.
+    pub over: SoftmaxAxis,
+    /// One per key (or per query, where the softmax runs over the queries).
+    pub terms: Vec<ExpTerm>,
+    /// The largest visible score; −∞ when nothing is visible.
+    pub max: f64,
+    /// What is subtracted before exponentiating: the maximum, or 0 where exp(s) is taken as it stands.
+    pub subtracted: f64,
+    /// Σ of the exponentials; 0 when nothing is visible.
+    pub sum: f64,
+    /// The policy that gave the weights, when nothing is visible.
+    pub empty: Option<EmptyRow>,
+    /// The weight of the pair: its exponential divided by `sum`.
+    pub weight: f64,
+}
+
+/// One score on its way to a weight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ExpTerm {
+    /// The masked score; −∞ where blocked.
+    pub masked: f64,
+    /// The index of the mask layer that blocks it.
+    pub blocked_by: Option<usize>,
+    /// exp(masked − subtracted); exactly 0 where blocked.
+    pub exp: f64,
+    /// exp / sum, or what the policy for empty rows gives.
+    pub weight: f64,
+}
+
+impl Tracer<'_> {
+    pub(super) fn softmax(&self, query: usize, key: usize) -> SoftmaxTrace {
+        let (along, focus): (Vec<_>, usize) = match self.spec.softmax.over {
+            SoftmaxAxis::Keys => ((0..self.input.k.rows()).map(|key| (query, key)).collect(), key),
+            SoftmaxAxis::Queries => ((0..self.input.q.rows()).map(|query| (query, key)).collect(), query),
+        };
+        let mut terms: Vec<_> = along.into_iter().map(|(query, key)| self.unweighted(query, key)).collect();
+        if terms.iter().all(|term| term.blocked_by.is_some()) {
+            return self.empty_softmax(terms);
+        }
+        let (scores, blocked): (Vec<_>, Vec<_>) =
+            terms.iter().map(|term| (term.masked, term.blocked_by.is_some())).unzip();
+        let max = visible_max(&scores, &blocked);
+        let subtracted = self.subtracted(max);
+        let mut sum = 0.0;
+        for term in terms.iter_mut().filter(|term| term.blocked_by.is_none()) {
+            term.exp = self.carry.carry((term.masked - subtracted).exp());
+            sum = self.carry.carry(sum + term.exp);
+        }
+        for term in terms.iter_mut().filter(|term| term.blocked_by.is_none()) {
+            term.weight = self.carry.carry(term.exp / sum);
+        }
+        let weight = terms[focus].weight;
+        SoftmaxTrace { over: self.spec.softmax.over, terms, max, subtracted, sum, empty: None, weight }
+    }
+
+    fn unweighted(&self, query: usize, key: usize) -> ExpTerm {
+        let mask = self.pair(query, key).mask;
+        ExpTerm { masked: mask.masked, blocked_by: mask.blocked_by, exp: 0.0, weight: 0.0 }
+    }
+
+    fn empty_softmax(&self, mut terms: Vec<ExpTerm>) -> SoftmaxTrace {
+        let policy = self.spec.softmax.empty_rows;
+        let weight = self.carry.carry(empty_weight(policy, terms.len()));
+        for term in &mut terms {
+            term.weight = weight;
+        }
+        let over = self.spec.softmax.over;
+        let max = f64::NEG_INFINITY;
+        SoftmaxTrace { over, terms, max, subtracted: 0.0, sum: 0.0, empty: Some(policy), weight }
+    }
+
+    fn subtracted(&self, max: f64) -> f64 {
+        let form = self.spec.softmax.form;
+        match self.carry {
+            Carry::Decimals(_) if WRITTEN_AS_EXP_S.contains(&max) => 0.0,
+            _ => subtracted(form, max),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! From a scene to everything that is computed from it.
+
+use std::sync::Arc;
+
+use super::warnings::not_a_number_rows;
+use super::{Evaluation, HeadEvaluation, Scene};
+use crate::engine::{Matrix, attend, concat_heads, project};
+
+/// Every stage of every head, the heads side by side, and the output: concat · W_O + b_o where the scene has them.
+///
+/// Cannot fail: a [`Scene`] is valid. Takes time in proportion to heads · n_q · n_k · (d_k + d_v).
+pub fn evaluate(scene: &Scene) -> Evaluation {
+    let heads: Vec<HeadEvaluation> = scene
+        .head_inputs()
+        .iter()
+        .enumerate()
+        .map(|(query_head, input)| HeadEvaluation {
+            query_head,
+            kv_head: scene.kv_head_of(query_head),
+            attention: attend(input, scene.attention_spec(), query_head),
+            input: input.clone(),
+        })
+        .collect();
+    let outputs: Vec<&Matrix> = heads.iter().map(|head| &head.attention.output).collect();
+    let concat = Arc::new(concat_heads(&outputs)); // (n_q, heads · d_v)
+    let output = match scene.projection().and_then(|projection| Some((projection.w_o.as_ref()?, projection)))
+    {
+        Some((w_o, projection)) => Arc::new(project(&concat, w_o, projection.b_o.as_deref())), // (n_q, d_out)
+        None => Arc::clone(&concat),
+    };
+    let warnings = warnings(scene, &heads);
+    Evaluation { heads, concat, output, warnings }
+}
+
+/// What was known before, and what only the numbers tell.
+fn warnings(scene: &Scene, heads: &[HeadEvaluation]) -> Vec<String> {
+    let mut warnings: Vec<String> =
+        scene.warnings().iter().map(|complaint| complaint.message.clone()).collect();
+    for head in heads {
+        let HeadEvaluation { query_head, input, attention, .. } = head;
+        warnings.extend(not_a_number_rows(*query_head, heads.len(), input, attention));
+    }
+    warnings
+}

@@ -1,0 +1,160 @@
+//! Whether scoring, masks and settings fit Q, K and V, and whether the whole is of a size that can be computed.
+
+use std::sync::Arc;
+
+use super::inputs::{Inputs, Sizes};
+use super::model::{SceneSpec, ScoringSpec};
+use super::resolve::{Resolver, grouped_wide};
+use super::tensors::grouped;
+use crate::engine::{MaskRule, MaskShapeError, Scoring};
+
+/// What the stages of all heads may take: 2 GiB.
+const MAX_BYTES: u128 = 2 << 30;
+
+/// Queries, or keys.
+const MAX_POSITIONS: usize = 1 << 20;
+
+/// Query heads.
+const MAX_HEADS: usize = 4096;
+
+/// The scoring with its matrices; its shapes are checked as soon as the input is known.
+pub(super) fn scoring(
+    spec: &ScoringSpec,
+    inputs: Option<&Inputs>,
+    resolver: &mut Resolver<'_>,
+) -> Option<Scoring> {
+    let sizes = inputs.map(Inputs::sizes);
+    match spec {
+        ScoringSpec::ScaledDot | ScoringSpec::Dot | ScoringSpec::Scale(_) => {
+            if let Some(Sizes { d_q, d_k, .. }) = sizes
+                && d_q != d_k
+            {
+                let message = format!(
+                    "queries are {d_q} wide but keys are {d_k} wide; a dot product needs equal widths"
+                );
+                resolver.complain("input.k", message);
+            }
+        }
+        ScoringSpec::Additive { .. } | ScoringSpec::General { .. } => {}
+    }
+    match spec {
+        ScoringSpec::ScaledDot => Some(Scoring::ScaledDot),
+        ScoringSpec::Dot => Some(Scoring::Dot),
+        ScoringSpec::Scale(scale) if scale.is_finite() => Some(Scoring::Scale(*scale)),
+        ScoringSpec::Scale(scale) => {
+            resolver.complain("scoring", format!("the scale is {scale}; expected a finite number"));
+            None
+        }
+        ScoringSpec::General { w } => {
+            let w = resolver.matrix(w, "scoring.w", "W of the scorer")?;
+            let shape = sizes.map(|sizes| (sizes.d_q, sizes.d_k));
+            needs(shape, (w.rows(), w.cols()), "W", "(d_q, d_k)", "scoring.w", resolver);
+            Some(Scoring::General { w })
+        }
+        ScoringSpec::Additive { w_q, w_k, v } => {
+            let w_q = resolver.matrix(w_q, "scoring.w_q", "W_q of the scorer");
+            let w_k = resolver.matrix(w_k, "scoring.w_k", "W_k of the scorer");
+            let v = resolver.matrix(v, "scoring.v", "v of the scorer");
+            let (w_q, w_k, v) = (w_q?, w_k?, v?);
+            let d_att = w_q.rows();
+            let shape = |width: fn(&Sizes) -> usize| sizes.map(|sizes| (d_att, width(sizes)));
+            let (for_q, for_k) = (shape(|sizes| sizes.d_q), shape(|sizes| sizes.d_k));
+            needs(for_q, (d_att, w_q.cols()), "W_q", "(d_att, d_q)", "scoring.w_q", resolver);
+            needs(for_k, (w_k.rows(), w_k.cols()), "W_k", "(d_att, d_k)", "scoring.w_k", resolver);
+            needs(Some((1, d_att)), (v.rows(), v.cols()), "v", "(1, d_att)", "scoring.v", resolver);
+            Some(Scoring::Additive { w_q, w_k, v: Arc::new(v.data().to_vec()) })
+        }
+    }
+}
+
+fn needs(
+    expected: Option<(usize, usize)>,
+    found: (usize, usize),
+    name: &str,
+    shape: &str,
+    field: &str,
+    resolver: &mut Resolver<'_>,
+) {
+    if let Some(expected) = expected
+        && expected != found
+    {
+        let ((rows, cols), (found_rows, found_cols)) = (expected, found);
+        resolver.complain(
+            field,
+            format!("{name} of the scorer is {found_rows} × {found_cols}; expected {rows} × {cols}: {shape}"),
+        );
+    }
+}
+
+/// Numbers that have to lie in a range.
+pub(super) fn settings(spec: &SceneSpec, resolver: &mut Resolver<'_>) {
+    /// Positions are counted in `f64` where they become angles and slopes.
+    const MAX_OFFSET: i64 = 1 << 40;
+    if let Some(softcap) = spec.softcap
+        && !(softcap.is_finite() && softcap > 0.0)
+    {
+        resolver.complain("softcap", format!("the soft cap is {softcap}; expected a finite number above 0"));
+    }
+    if spec.position_offset.unsigned_abs() > MAX_OFFSET.unsigned_abs() {
+        let (found, most) = (spec.position_offset, grouped(MAX_OFFSET.unsigned_abs()));
+        resolver.complain("position_offset", format!("the offset is {found}; expected −{most} to {most}"));
+    }
+    let decimals = spec.view.decimals;
+    if decimals > 17 {
+        let message =
+            format!("{decimals} decimals are asked for; expected 0 to 17, all that such a number holds");
+        resolver.complain("view.decimals", message);
+    }
+    if spec.view.stages.is_empty() {
+        resolver.complain("view.stages", "no stages are to be shown; expected at least one");
+    }
+}
+
+/// Every layer against the queries, keys and heads.
+pub(super) fn masks(layers: &[MaskRule], inputs: &Inputs, resolver: &mut Resolver<'_>) {
+    let Sizes { n_q, n_k, heads, .. } = *inputs.sizes();
+    for (layer, rule) in layers.iter().enumerate() {
+        if let Err(error) = rule.check_shape(n_q, n_k, heads) {
+            let within = match (&error, rule) {
+                (MaskShapeError::Row { head: Some(head), row, .. }, MaskRule::MatrixPerHead { .. }) => {
+                    format!(".heads[{head}][{row}]")
+                }
+                (MaskShapeError::Row { row, .. }, MaskRule::Matrix { .. }) => format!(".rows[{row}]"),
+                (MaskShapeError::Row { head: Some(head), row, .. }, _) => format!("[{head}][{row}]"),
+                (MaskShapeError::Row { row, .. }, _) => format!("[{row}]"),
+                (MaskShapeError::Rows { head: Some(head), .. }, MaskRule::MatrixPerHead { .. }) => {
+                    format!(".heads[{head}]")
+                }
+                (MaskShapeError::Rows { head: Some(head), .. }, _) => format!("[{head}]"),
+                _ => String::new(),
+            };
+            resolver.complain(format!("mask[{layer}]{within}"), error.to_string());
+        }
+    }
+}
+
+/// Whether every stage of every head can be held. Judged before anything is reserved.
+pub(super) fn sizes(inputs: &Inputs, resolver: &mut Resolver<'_>) {
+    /// Four stages of 8 bytes, and who blocks a pair.
+    const BYTES_PER_PAIR: u128 = 4 * 8 + 16;
+    let Sizes { n_q, n_k, d_v, heads, projected, .. } = *inputs.sizes();
+    for (n, what) in [(n_q, "queries"), (n_k, "keys")] {
+        if n > MAX_POSITIONS {
+            let (n, most) = (grouped(n as u64), grouped(MAX_POSITIONS as u64));
+            resolver.complain("input", format!("there are {n} {what}; at most {most} are allowed"));
+        }
+    }
+    if heads > MAX_HEADS {
+        resolver.complain("input", format!("there are {heads} heads; at most {MAX_HEADS} are allowed"));
+    }
+    let pairs = n_q as u128 * n_k as u128 * heads as u128;
+    let outputs = 2 * n_q as u128 * d_v as u128 * heads as u128;
+    let wanted = pairs * BYTES_PER_PAIR + (outputs + projected) * 8;
+    if wanted > MAX_BYTES {
+        let (wanted, most) = (grouped_wide(wanted), grouped_wide(MAX_BYTES));
+        resolver.complain(
+            "input",
+            format!("the stages of {heads} heads with {n_q} × {n_k} scores want {wanted} bytes; at most {most} are allowed"),
+        );
+    }
+}

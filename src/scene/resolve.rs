@@ -1,0 +1,92 @@
+//! From what a file says to numbers: every matrix source becomes a matrix, within limits.
+
+use std::sync::Arc;
+
+use super::complaint::Complaint;
+use super::model::MatrixSource;
+use super::random::LegacyNormal;
+use super::tensors::{TensorFiles, grouped};
+use crate::engine::Matrix;
+
+/// Numbers in one matrix, and random numbers in one scene: 16 Mi, 128 MiB of them.
+const MAX_NUMBERS: usize = 1 << 24;
+
+/// Makes matrices of sources and remembers what was wrong.
+pub(super) struct Resolver<'f> {
+    pub files: &'f TensorFiles,
+    pub complaints: Vec<Complaint>,
+    /// Random numbers drawn so far.
+    drawn: usize,
+}
+
+impl<'f> Resolver<'f> {
+    pub fn new(files: &'f TensorFiles) -> Self {
+        Self { files, complaints: Vec::new(), drawn: 0 }
+    }
+
+    pub fn complain(&mut self, field: impl Into<String>, message: impl Into<String>) {
+        self.complaints.push(Complaint::error(field, message));
+    }
+
+    /// The matrix that a source stands for; `None` after a complaint. Sizes are judged before anything is reserved.
+    pub fn matrix(&mut self, source: &MatrixSource, field: &str, what: &str) -> Option<Arc<Matrix>> {
+        let matrix = match source {
+            MatrixSource::Rows(matrix) => Arc::clone(matrix),
+            MatrixSource::Identity { n } => {
+                self.fits(*n, *n, field, what)?;
+                Arc::new(Matrix::identity(*n))
+            }
+            MatrixSource::Randn { rows, cols, seed, skip, factor } => {
+                self.fits(*rows, *cols, field, what)?;
+                self.affordable(rows * cols, *skip, field, what)?;
+                let mut draws = LegacyNormal::new(*seed).skip(*skip);
+                let draw = |_, _| draws.next().unwrap_or_default() * factor;
+                Arc::new(Matrix::from_fn(*rows, *cols, draw))
+            }
+            MatrixSource::File { path } => match self.files.matrix(path) {
+                Ok(matrix) => Arc::new(matrix),
+                Err(error) => {
+                    self.complain(format!("{field}.path"), format!("\"{path}\" cannot be used: {error}"));
+                    return None;
+                }
+            },
+        };
+        self.fits(matrix.rows(), matrix.cols(), field, what)?;
+        Some(matrix)
+    }
+
+    fn fits(&mut self, rows: usize, cols: usize, field: &str, what: &str) -> Option<()> {
+        let n = rows.checked_mul(cols);
+        if rows <= MAX_NUMBERS && cols <= MAX_NUMBERS && n.is_some_and(|n| n <= MAX_NUMBERS) {
+            return Some(());
+        }
+        let bytes = grouped_wide(rows as u128 * cols as u128 * 8);
+        let (rows, cols, most) = (grouped(rows as u64), grouped(cols as u64), grouped(MAX_NUMBERS as u64));
+        let message = format!(
+            "{what} of {rows} × {cols} numbers wants {bytes} bytes; at most {most} numbers are allowed"
+        );
+        self.complain(field, message);
+        None
+    }
+
+    fn affordable(&mut self, n: usize, skip: usize, field: &str, what: &str) -> Option<()> {
+        self.drawn = self.drawn.saturating_add(n).saturating_add(skip);
+        if self.drawn <= MAX_NUMBERS {
+            return Some(());
+        }
+        let (drawn, most) = (grouped(self.drawn as u64), grouped(MAX_NUMBERS as u64));
+        let message = format!(
+            "with {what} the scene wants {drawn} random numbers, the skipped ones included; at most {most} are allowed"
+        );
+        self.complain(field, message);
+        None
+    }
+}
+
+/// [`grouped`], beyond 64 bits.
+pub(super) fn grouped_wide(n: u128) -> String {
+    match u64::try_from(n) {
+        Ok(n) => grouped(n),
+        Err(_beyond) => format!("{:.1e}", n as f64),
+    }
+}

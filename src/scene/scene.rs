@@ -1,0 +1,169 @@
+//! A scene that is known to be valid.
+
+use std::sync::{Arc, OnceLock};
+
+use super::complaint::Complaint;
+use super::inputs::{Inputs, Projection};
+use super::labels::labels;
+use super::model::SceneSpec;
+use super::resolve::Resolver;
+use super::tensors::TensorFiles;
+use super::{fit, inputs, warnings};
+use crate::engine::{AttentionSpec, HeadInput};
+
+/// A scene whose parts are known to fit each other: evaluating it cannot fail.
+///
+/// Cheap to clone; clones share everything. To change a scene, change a copy of its [`spec`](Self::spec) and make a new
+/// scene of it with the same [`files`](Self::files).
+#[derive(Clone, Debug)]
+pub struct Scene {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    spec: SceneSpec,
+    files: TensorFiles,
+    inputs: Inputs,
+    attention: AttentionSpec,
+    query_labels: Vec<String>,
+    key_labels: Vec<String>,
+    warnings: Vec<Complaint>,
+    /// Projected when first asked for; projections of large scenes take time.
+    head_inputs: OnceLock<Vec<HeadInput>>,
+}
+
+impl Scene {
+    /// The scene that `spec` describes, if its parts fit each other. `files` holds the tensor files that it names.
+    ///
+    /// # Errors
+    /// Every complaint that can be made at once, with the field but without a place in a file.
+    pub fn new(spec: SceneSpec, files: &TensorFiles) -> Result<Self, Vec<Complaint>> {
+        let mut resolver = Resolver::new(files);
+        let inputs = inputs::resolve(&spec.input, &mut resolver);
+        let scoring = fit::scoring(&spec.scoring, inputs.as_ref(), &mut resolver);
+        fit::settings(&spec, &mut resolver);
+        if let Some(inputs) = &inputs {
+            fit::masks(&spec.mask, inputs, &mut resolver);
+            fit::sizes(inputs, &mut resolver);
+        }
+        let mut warnings = Vec::new();
+        let named =
+            inputs.as_ref().and_then(|inputs| labels(&spec, inputs, files, &mut resolver, &mut warnings));
+        let complaints = resolver.complaints;
+        let (Some(inputs), Some(scoring), Some((query_labels, key_labels)), []) =
+            (inputs, scoring, named, complaints.as_slice())
+        else {
+            return Err(complaints);
+        };
+        let attention = AttentionSpec {
+            scoring,
+            softcap: spec.softcap,
+            mask: spec.mask.clone(),
+            position_offset: spec.position_offset,
+            softmax: spec.softmax,
+        };
+        warnings.extend(warnings::of_spec(&spec, &inputs));
+        let head_inputs = OnceLock::new();
+        let files = files.clone();
+        let inner = Inner { spec, files, inputs, attention, query_labels, key_labels, warnings, head_inputs };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// What the file says.
+    pub fn spec(&self) -> &SceneSpec {
+        &self.inner.spec
+    }
+
+    /// The tensor files that it was made with.
+    pub fn files(&self) -> &TensorFiles {
+        &self.inner.files
+    }
+
+    /// Queries.
+    pub fn n_q(&self) -> usize {
+        self.inner.inputs.sizes().n_q
+    }
+
+    /// Keys.
+    pub fn n_k(&self) -> usize {
+        self.inner.inputs.sizes().n_k
+    }
+
+    /// Width of a key of one head.
+    pub fn d_k(&self) -> usize {
+        self.inner.inputs.sizes().d_k
+    }
+
+    /// Width of a query of one head; differs from `d_k` only under a scorer that joins different widths.
+    pub fn d_q(&self) -> usize {
+        self.inner.inputs.sizes().d_q
+    }
+
+    /// Width of a value of one head.
+    pub fn d_v(&self) -> usize {
+        self.inner.inputs.sizes().d_v
+    }
+
+    /// Query heads.
+    pub fn heads(&self) -> usize {
+        self.inner.inputs.sizes().heads
+    }
+
+    /// Key/value heads; divides [`heads`](Self::heads).
+    pub fn kv_heads(&self) -> usize {
+        self.inner.inputs.sizes().kv_heads
+    }
+
+    /// The KV head that a query head reads: each serves heads / kv_heads **consecutive** query heads.
+    pub fn kv_head_of(&self, query_head: usize) -> usize {
+        query_head * self.kv_heads() / self.heads()
+    }
+
+    /// Width of the hidden states; `None` when Q, K and V are given and nothing is projected.
+    pub fn d_model(&self) -> Option<usize> {
+        self.projection().map(|projection| projection.x.cols())
+    }
+
+    /// One label per query: tokens of the scene or of its tensor file, else numbers from 1. Labels may repeat or be empty.
+    pub fn query_labels(&self) -> &[String] {
+        &self.inner.query_labels
+    }
+
+    /// One label per key, as [`query_labels`](Self::query_labels).
+    pub fn key_labels(&self) -> &[String] {
+        &self.inner.key_labels
+    }
+
+    /// Hidden states and weights as matrices; `None` when Q, K and V are given.
+    pub fn projection(&self) -> Option<&Projection> {
+        match &self.inner.inputs {
+            Inputs::Projected(projection, _) => Some(projection),
+            Inputs::Heads { .. } => None,
+        }
+    }
+
+    /// Q, K and V of each query head. Projected at the first call, which takes time in large scenes.
+    pub fn head_inputs(&self) -> &[HeadInput] {
+        let inner = &self.inner;
+        inner.head_inputs.get_or_init(|| inner.inputs.head_inputs())
+    }
+
+    /// What the engine needs besides Q, K and V.
+    pub fn attention_spec(&self) -> &AttentionSpec {
+        &self.inner.attention
+    }
+
+    /// What a reader should know though nothing is wrong, as far as it can be known without evaluating.
+    pub fn warnings(&self) -> &[Complaint] {
+        &self.inner.warnings
+    }
+
+    /// The same scene with its warnings placed in the text that it came from.
+    pub(super) fn with_places(mut self, place: impl Fn(&mut Complaint)) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.inner) {
+            inner.warnings.iter_mut().for_each(place);
+        }
+        self
+    }
+}

@@ -1,0 +1,10 @@
+//! The engine against outside authorities: the two readings, cases from bug reports, other people's implementations.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod cases;
+mod conformance;
+mod decoding;
+mod json;
+mod readings;
+mod rounding;

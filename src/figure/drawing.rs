@@ -146,6 +146,47 @@ pub enum PathCommand {
     Close,
 }
 
+impl Item {
+    /// The same item moved right by `dx` and down by `dy` points.
+    #[must_use]
+    pub fn moved(&self, dx: f32, dy: f32) -> Self {
+        let place = |point: Point| Point { x: point.x + dx, y: point.y + dy };
+        let mut item = self.clone();
+        match &mut item {
+            Self::Cells(Cells { rect, .. }) | Self::Rect(RectItem { rect, .. }) => {
+                (rect.x, rect.y) = (rect.x + dx, rect.y + dy);
+            }
+            Self::Polyline(line) => line.points.iter_mut().for_each(|point| *point = place(*point)),
+            Self::Text(run) => run.origin = place(run.origin),
+            Self::Outline(outline) => outline.path.iter_mut().for_each(|step| *step = step.map(place)),
+        }
+        item
+    }
+}
+
+impl PathCommand {
+    /// Where the step ends; nowhere for `Close`.
+    pub fn end(self) -> Option<Point> {
+        match self {
+            Self::Move(point) | Self::Line(point) | Self::Quad(_, point) | Self::Cubic(_, _, point) => {
+                Some(point)
+            }
+            Self::Close => None,
+        }
+    }
+
+    /// The same step with every point moved by `place`.
+    pub fn map(self, place: impl Fn(Point) -> Point) -> Self {
+        match self {
+            Self::Move(point) => Self::Move(place(point)),
+            Self::Line(point) => Self::Line(place(point)),
+            Self::Quad(control, point) => Self::Quad(place(control), place(point)),
+            Self::Cubic(first, second, point) => Self::Cubic(place(first), place(second), place(point)),
+            Self::Close => Self::Close,
+        }
+    }
+}
+
 /// Which matrix a cell belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MatrixId {

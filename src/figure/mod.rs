@@ -2,17 +2,56 @@
 //!
 //! This room does not know egui nor files.
 
+mod axis;
+mod board;
+mod board_columns;
+mod board_rows;
+mod caption;
+mod chart;
 mod color;
+mod color_scale;
+mod compose;
 mod drawing;
+mod font_data;
 mod fonts;
+mod formula;
 mod geometry;
+mod hatch;
+mod heading;
+mod input;
+mod label;
+mod legend;
+mod matrix_view;
+mod missing_glyph;
+mod numbers;
+mod ramp;
+mod request;
+mod shaping;
+mod shorten;
+mod sizing;
+mod sketch;
+mod softmax_rows;
 mod text;
+mod theme;
+mod words;
 
+pub use chart::ChartSpec;
 pub use color::Color;
+pub use color_scale::{ColorScale, Outcome, Signed};
+pub use compose::{compose, compose_input};
 pub use drawing::{
     CellRef, Cells, Drawing, Glyph, Grid, Item, MatrixId, Outline, PathCommand, Polyline, RectItem, Stroke,
     Text,
 };
-pub use fonts::Face;
+pub use font_data::FontError;
+pub use fonts::{Face, FaceMetrics, set_system_fallback};
+pub use formula::{FormulaBox, FormulaError, formula};
 pub use geometry::{Point, Rect, Size};
+pub use input::FigureInput;
+pub use label::Label;
+pub use numbers::{NumberFormat, format_number, format_short};
+pub use ramp::{Ramp, RampKind, ramp};
+pub use request::{Figure, FigureOptions, Pin};
+pub use shorten::{shorten_to_graphemes, shorten_to_width, visible};
 pub use text::{Anchor, measure, text};
+pub use theme::{FigureTheme, Ground, Theme};

@@ -1,0 +1,235 @@
+//! The board: Kᵀ above the raw scores, Q at their left, V above the output, and all stages on one axis of queries.
+
+use super::board_columns::draw_columns;
+use super::board_rows::draw_rows;
+use super::caption::{Caption, operation};
+use super::legend::{blocked_key, legend, legend_width};
+use super::matrix_view::MatrixView;
+use super::numbers::format_number;
+use super::sizing::{self, CellPlan};
+use super::sketch::Sketch;
+use super::words::board_words;
+use super::{Drawing, FigureInput, FigureOptions, Grid, MatrixId, Pin, Point, Size};
+use crate::engine::Attention;
+use crate::scene::{Orientation, Stage};
+
+/// Paper around a figure, in points.
+pub const MARGIN: f32 = 20.0;
+/// Between matrices, in points.
+pub const GAP: f32 = 26.0;
+/// Between an axis label and its matrix, in points.
+pub const LABEL_GAP: f32 = 8.0;
+/// Height of the band of labels above the stages, in points.
+pub const BAND: f32 = 23.0;
+/// From the lower edge of a matrix to the baseline of its name, in points.
+pub const CAPTION_DROP: f32 = 17.0;
+/// From the lower edge of a matrix to its legend, in points.
+const LEGEND_DROP: f32 = 41.0;
+
+/// The board of one head.
+pub fn board(input: &FigureInput<'_>, options: &FigureOptions) -> Drawing {
+    let mut sketch = Sketch::new(options.theme.colors());
+    if let Some(parts) = Parts::new(input, options) {
+        match options.orientation {
+            Orientation::QueriesAsRows => draw_rows(&parts, &mut sketch),
+            Orientation::QueriesAsColumns => draw_columns(&parts, &mut sketch),
+        }
+    }
+    sketch.into_drawing(MARGIN, input.title.to_owned(), board_words(input, options))
+}
+
+/// The matrices of a board, and what all of them share.
+pub struct Parts<'a> {
+    pub input: &'a FigureInput<'a>,
+    pub options: &'a FigureOptions,
+    pub attention: &'a Attention,
+    pub pin: Option<Pin>,
+    pub q: MatrixView<'a>,
+    pub k: MatrixView<'a>,
+    pub v: MatrixView<'a>,
+    /// The stages before the output, in order.
+    pub scores: Vec<(Stage, MatrixView<'a>)>,
+    pub output: Option<MatrixView<'a>>,
+}
+
+/// The matrix of a stage.
+pub fn matrix_of(stage: Stage) -> MatrixId {
+    match stage {
+        Stage::RawScores => MatrixId::RawScores,
+        Stage::ScaledScores => MatrixId::ScaledScores,
+        Stage::MaskedScores => MatrixId::MaskedScores,
+        Stage::Weights => MatrixId::Weights,
+        Stage::Output => MatrixId::Output,
+    }
+}
+
+impl<'a> Parts<'a> {
+    fn new(input: &'a FigureInput<'a>, options: &'a FigureOptions) -> Option<Self> {
+        let head = input.head(options.head)?;
+        let turned = options.orientation == Orientation::QueriesAsColumns;
+        let view = |id| MatrixView::new(input, id, options);
+        let shown = |stage: &Stage| options.stages.contains(stage);
+        let before_output = Stage::ALL.into_iter().filter(|stage| *stage != Stage::Output).filter(shown);
+        Some(Self {
+            input,
+            options,
+            attention: &head.attention,
+            pin: valid_pin(input, options),
+            q: view(MatrixId::Q)?.transposed(turned),
+            k: view(MatrixId::K)?.transposed(!turned),
+            v: view(MatrixId::V)?.transposed(turned),
+            scores: before_output
+                .filter_map(|stage| Some((stage, view(matrix_of(stage))?.transposed(turned))))
+                .collect(),
+            output: view(MatrixId::Output).filter(|_| shown(&Stage::Output)).map(|v| v.transposed(turned)),
+        })
+    }
+
+    pub fn n_q(&self) -> usize {
+        self.q.values.rows()
+    }
+
+    pub fn n_k(&self) -> usize {
+        self.k.values.rows()
+    }
+
+    /// Whether cells of the stages hold digits.
+    pub fn has_digits(&self) -> bool {
+        self.n_q().max(self.n_k()) <= sizing::DIGITS_UP_TO
+    }
+
+    /// Height of every row that holds digits.
+    pub fn row_height(&self) -> f32 {
+        sizing::row_height(self.n_q().max(self.n_k()))
+    }
+
+    /// Extent of one position (query or key) along a side of `n` of them, down the paper.
+    pub fn position_height(&self, n: usize) -> f32 {
+        if self.has_digits() { self.row_height() } else { sizing::color_cell(n) }
+    }
+
+    /// Size of the axis labels.
+    pub fn label_size(&self) -> f32 {
+        if self.has_digits() { (self.row_height() * 0.42).clamp(8.0, 10.5) } else { 8.5 }
+    }
+
+    /// Cells of a matrix of positions by positions, `width` wide if they hold digits.
+    pub fn stage_plan(&self, view: &MatrixView<'_>, digits: f32, width: f32) -> CellPlan {
+        let digits = self.has_digits().then_some(digits);
+        let width = if digits.is_some() { width } else { sizing::color_cell(view.across()) };
+        CellPlan { cell: Size { width, height: self.position_height(view.down()) }, digits }
+    }
+
+    /// Whether a matrix of `n` features is drawn with digits.
+    pub fn feature_digits(&self, n: usize, digits: f32) -> Option<f32> {
+        (self.has_digits() && n <= sizing::FEATURES_UP_TO).then_some(digits)
+    }
+
+    /// Name and shape of a matrix, and how it came about.
+    pub fn caption(&self, view: &MatrixView<'_>, sketch: &Sketch) -> Caption {
+        let shape = (view.values.rows(), view.values.cols());
+        let caption = Caption::new(view.id, view.transposed, shape, sketch.theme);
+        let done = operation(view.id, view.transposed, self.input.spec, self.attention);
+        if done.is_empty() { caption } else { caption.with_operation(&done, sketch.theme) }
+    }
+
+    /// Room that a matrix takes with its caption and its legend.
+    pub fn slot_width(&self, view: &MatrixView<'_>, plan: CellPlan, sketch: &Sketch) -> f32 {
+        let grid = view.size(plan).width;
+        let legend = if self.has_legend(view, plan) { legend_width(sketch, &view.scale, grid) } else { 0.0 };
+        grid.max(self.caption(view, sketch).width(sketch)).max(legend)
+    }
+
+    fn has_legend(&self, view: &MatrixView<'_>, plan: CellPlan) -> bool {
+        let input = matches!(view.id, MatrixId::Q | MatrixId::K | MatrixId::V);
+        self.options.legends && (!input || plan.digits.is_none())
+    }
+
+    /// Caption and legend below a matrix whose lower edge is `grid.rect.bottom() + extra`; returns the lowest baseline.
+    pub fn draw_below(
+        &self,
+        sketch: &mut Sketch,
+        view: &MatrixView<'_>,
+        grid: &Grid,
+        plan: CellPlan,
+        extra: f32,
+    ) -> f32 {
+        let (x, bottom) = (grid.rect.x, grid.rect.bottom() + extra);
+        let mut lowest = self.caption(view, sketch).draw(sketch, Point { x, y: bottom + CAPTION_DROP });
+        let mut next = bottom + LEGEND_DROP;
+        if self.has_legend(view, plan) {
+            let at = Point { x, y: next };
+            lowest = legend(sketch, &view.scale, subject(view.id), at, grid.rect.width);
+            next = lowest + 9.0;
+        }
+        if self.explains_blocked(view) {
+            lowest = blocked_key(sketch, Point { x, y: next });
+        }
+        lowest
+    }
+
+    /// Blocked cells are explained once: below the first stage that shows any.
+    fn explains_blocked(&self, view: &MatrixView<'_>) -> bool {
+        let first = self.scores.iter().map(|(_, view)| view).find(|view| view.has_blocked());
+        first.is_some_and(|first| first.id == view.id)
+    }
+
+    /// Row maximum and Σ exp of a query as text.
+    pub fn row_sums(&self, query: usize) -> [String; 2] {
+        let number = |numbers: &[f64]| {
+            numbers.get(query).map_or_else(String::new, |n| format_number(*n, self.options.decimals))
+        };
+        [number(&self.attention.row_max), number(&self.attention.row_sum)]
+    }
+
+    /// The largest digits with which the figure is no wider than a slide likes; `width` tells how wide it would be.
+    pub fn digit_size(&self, width: impl Fn(f32) -> f32) -> f32 {
+        let room = if self.scores.len() + usize::from(self.output.is_some()) <= 3 { 900.0 } else { 1440.0 };
+        let tallest = sizing::digits_for_row(self.row_height());
+        let smallest = sizing::DIGIT_SIZES[sizing::DIGIT_SIZES.len() - 1].min(tallest);
+        if !self.has_digits() {
+            return smallest;
+        }
+        let sizes = sizing::DIGIT_SIZES.into_iter().filter(|size| *size <= tallest);
+        sizes.into_iter().find(|size| width(*size) <= room).unwrap_or(smallest)
+    }
+
+    /// Outlines the pinned pair wherever it shows: its row of Q and of V, its column of Kᵀ, its cell in each stage, its output row.
+    pub fn draw_pin(&self, sketch: &mut Sketch, grids: &[Grid]) {
+        let Some(Pin { query, key }) = self.pin else { return };
+        for grid in grids {
+            match grid.matrix {
+                MatrixId::Q | MatrixId::Output => pin_row(sketch, grid, query),
+                MatrixId::K | MatrixId::V => pin_row(sketch, grid, key),
+                _ => sketch.pin(grid.cell_rect(query, key)),
+            }
+        }
+    }
+}
+
+/// Outlines one row of a matrix, whatever way round it is drawn.
+pub fn pin_row(sketch: &mut Sketch, grid: &Grid, row: usize) {
+    if row >= grid.rows || grid.cols == 0 {
+        return;
+    }
+    let (first, last) = (grid.cell_rect(row, 0), grid.cell_rect(row, grid.cols - 1));
+    sketch.pin(super::Rect { width: last.right() - first.x, height: last.bottom() - first.y, ..first });
+}
+
+/// The pin, if it lies inside the scene.
+pub fn valid_pin(input: &FigureInput<'_>, options: &FigureOptions) -> Option<Pin> {
+    let weights = input.matrix(MatrixId::Weights, options.head)?;
+    options.pin.filter(|pin| pin.query < weights.rows() && pin.key < weights.cols())
+}
+
+/// What a legend is about.
+pub fn subject(id: MatrixId) -> &'static str {
+    match id {
+        MatrixId::RawScores => "raw score",
+        MatrixId::ScaledScores => "scaled",
+        MatrixId::MaskedScores => "masked",
+        MatrixId::Weights => "weight",
+        MatrixId::Output | MatrixId::FinalOutput => "output",
+        _ => "value",
+    }
+}

@@ -1,0 +1,137 @@
+//! What stands above or below a matrix: its name, its shape, and what was done to get there.
+
+use super::numbers::format_short;
+use super::sketch::{Sketch, width};
+use super::{Anchor, Color, Face, Label, MatrixId, Point, Theme};
+use crate::engine::{Attention, AttentionSpec, Scoring, SoftmaxAxis};
+
+/// Size of names, in points.
+pub const NAME: f32 = 11.5;
+/// Size of shapes, operations and legends, in points.
+pub const SMALL: f32 = 9.0;
+/// Between a name and its shape, in points.
+const GAP: f32 = 6.0;
+
+/// Name and shape on one line, what was done on the next.
+pub struct Caption {
+    name: Label,
+    shape: String,
+    operation: Option<Label>,
+}
+
+impl Caption {
+    /// The caption of a matrix with so many rows and columns, written as drawn.
+    pub fn new(id: MatrixId, transposed: bool, (rows, cols): (usize, usize), theme: &Theme) -> Self {
+        let (down, across) = if transposed { (cols, rows) } else { (rows, cols) };
+        let name = Label::markup(&name(id, transposed), Face::Bold, NAME, name_color(id, theme));
+        Self { name, shape: format!("{down} × {across}"), operation: None }
+    }
+
+    /// Adds what was done to get here.
+    pub fn with_operation(mut self, markup: &str, theme: &Theme) -> Self {
+        self.operation = Some(Label::markup(markup, Face::Regular, SMALL, theme.muted));
+        self
+    }
+
+    /// The wider of both lines.
+    pub fn width(&self, sketch: &Sketch) -> f32 {
+        let first = self.name.width() + GAP + width(&self.shape, sketch.muted(SMALL));
+        first.max(self.operation.as_ref().map_or(0.0, Label::width))
+    }
+
+    /// Draws the caption with the baseline of its name at `at`; returns its last baseline.
+    pub fn draw(&self, sketch: &mut Sketch, at: Point) -> f32 {
+        sketch.extend(self.name.place(at, Anchor::Start));
+        let shape_at = Point { x: at.x + self.name.width() + GAP, y: at.y };
+        sketch.text(&self.shape, sketch.muted(SMALL), shape_at, Anchor::Start);
+        let Some(operation) = &self.operation else { return at.y };
+        let below = Point { x: at.x, y: at.y + 14.0 };
+        sketch.extend(operation.place(below, Anchor::Start));
+        below.y
+    }
+}
+
+/// The name of a matrix as markup; a transposed Q, K, V or output carries its ᵀ.
+pub fn name(id: MatrixId, transposed: bool) -> String {
+    let name = match id {
+        MatrixId::X => "X",
+        MatrixId::Context => "context",
+        MatrixId::WQ => "W_Q",
+        MatrixId::WK => "W_K",
+        MatrixId::WV => "W_V",
+        MatrixId::WO => "W_O",
+        MatrixId::Q => "Q",
+        MatrixId::K => "K",
+        MatrixId::V => "V",
+        MatrixId::RawScores => "raw scores",
+        MatrixId::ScaledScores => "scaled scores",
+        MatrixId::MaskedScores => "masked scores",
+        MatrixId::Weights => "weights",
+        MatrixId::Output | MatrixId::FinalOutput => "output",
+        MatrixId::Concat => "heads side by side",
+    };
+    if transposed { format!("{name}^T") } else { name.to_owned() }
+}
+
+/// The colour that a matrix is named in.
+pub fn name_color(id: MatrixId, theme: &Theme) -> Color {
+    match id {
+        MatrixId::Q | MatrixId::WQ => theme.query,
+        MatrixId::K | MatrixId::WK => theme.key,
+        MatrixId::V
+        | MatrixId::WV
+        | MatrixId::WO
+        | MatrixId::Output
+        | MatrixId::Concat
+        | MatrixId::FinalOutput => theme.value,
+        MatrixId::Weights => theme.weight,
+        MatrixId::X
+        | MatrixId::Context
+        | MatrixId::RawScores
+        | MatrixId::ScaledScores
+        | MatrixId::MaskedScores => theme.ink,
+    }
+}
+
+/// What was done to get a stage, as markup. Empty for inputs.
+pub fn operation(id: MatrixId, transposed: bool, spec: &AttentionSpec, attention: &Attention) -> String {
+    match id {
+        MatrixId::RawScores => scorer(&spec.scoring, transposed).to_owned(),
+        MatrixId::ScaledScores => scaling(spec, attention),
+        MatrixId::MaskedScores if spec.mask.is_empty() => "no mask".to_owned(),
+        MatrixId::MaskedScores if transposed => "+ M^T".to_owned(),
+        MatrixId::MaskedScores => "+ M".to_owned(),
+        MatrixId::Weights => {
+            let sums =
+                if (spec.softmax.over == SoftmaxAxis::Keys) == transposed { "columns" } else { "rows" };
+            format!("softmax, {sums} sum to 1")
+        }
+        MatrixId::Output if transposed => "V^T W^T".to_owned(),
+        MatrixId::Output => "W V".to_owned(),
+        _ => String::new(),
+    }
+}
+
+fn scorer(scoring: &Scoring, transposed: bool) -> &'static str {
+    match scoring {
+        Scoring::ScaledDot | Scoring::Dot | Scoring::Scale(_) if transposed => "K Q^T",
+        Scoring::ScaledDot | Scoring::Dot | Scoring::Scale(_) => "Q K^T",
+        Scoring::Additive { .. } => "v^T tanh(W_q q + W_k k)",
+        Scoring::General { .. } if transposed => "K W^T Q^T",
+        Scoring::General { .. } => "Q W K^T",
+    }
+}
+
+fn scaling(spec: &AttentionSpec, attention: &Attention) -> String {
+    let scale = match spec.scoring {
+        Scoring::ScaledDot if attention.scale > 0.0 => {
+            format!("÷ √d_k = {}", format_short(1.0 / attention.scale, 4))
+        }
+        Scoring::Scale(scale) => format!("× {}", format_short(scale, 4)),
+        _ => "not scaled".to_owned(),
+    };
+    match spec.softcap {
+        Some(cap) => format!("{scale}, capped at ±{}", format_short(cap, 4)),
+        None => scale,
+    }
+}

@@ -1,0 +1,87 @@
+//! Title and formula above a figure.
+
+use super::numbers::format_short;
+use super::sketch::Sketch;
+use super::{Anchor, Face, FigureInput, Label, Point, formula};
+use crate::engine::{AttentionSpec, Scoring, SoftmaxAxis};
+
+/// Size of the title, in points.
+const TITLE: f32 = 18.0;
+/// Size of the formula, in points.
+const FORMULA: f32 = 12.5;
+
+/// Title and formula, measured but not yet placed.
+pub struct Heading {
+    title: Label,
+    formula: Option<super::FormulaBox>,
+}
+
+impl Heading {
+    /// The heading of a figure of one head. A scene without a title gets none.
+    pub fn of_head(input: &FigureInput<'_>, head: usize, sketch: &Sketch) -> Self {
+        let mut heading = Self::of_scene(input, sketch);
+        if let (Some(head), true) = (input.head(head), input.heads.len() > 1) {
+            let place = format!("   head {} of {}", head.query_head + 1, input.heads.len());
+            heading.title = heading.title.push_colored(&place, sketch.theme.muted);
+            if input.kv_heads() != input.heads.len() {
+                let shared = format!(" · KV {}", head.kv_head + 1);
+                heading.title = heading.title.push_colored(&shared, sketch.theme.muted);
+            }
+        }
+        heading
+    }
+
+    /// The heading of a figure of all heads.
+    pub fn of_scene(input: &FigureInput<'_>, sketch: &Sketch) -> Self {
+        let title = Label::plain(input.title, Face::Bold, TITLE, sketch.theme.ink);
+        Self { title, formula: formula(&attention_tex(input.spec), FORMULA, sketch.theme.ink).ok() }
+    }
+
+    /// A heading of words alone.
+    pub fn plain(title: &str, sketch: &Sketch) -> Self {
+        Self { title: Label::plain(title, Face::Bold, TITLE, sketch.theme.ink), formula: None }
+    }
+
+    /// Width of the wider line, in points.
+    pub fn width(&self) -> f32 {
+        self.title.width().max(self.formula.as_ref().map_or(0.0, |formula| formula.width))
+    }
+
+    /// Draws the heading so that it ends at the height `bottom`, its left edge at `x`.
+    pub fn draw_above(&self, sketch: &mut Sketch, x: f32, bottom: f32) {
+        let mut baseline = bottom;
+        if let Some(formula) = &self.formula {
+            let at = Point { x, y: bottom - formula.descent };
+            sketch.extend(formula.at(at));
+            baseline = at.y - formula.ascent - 10.0;
+        }
+        sketch.extend(self.title.place(Point { x, y: baseline }, Anchor::Start));
+    }
+}
+
+/// The formula in force, as TeX.
+pub fn attention_tex(spec: &AttentionSpec) -> String {
+    let mut scores = match &spec.scoring {
+        Scoring::ScaledDot => r"\frac{QK^{\top}}{\sqrt{d_k}}".to_owned(),
+        Scoring::Dot => r"QK^{\top}".to_owned(),
+        Scoring::Scale(scale) => format!(r"{}\,QK^{{\top}}", tex_number(*scale)),
+        Scoring::Additive { .. } => r"v^{\top}\tanh(W_q\,q+W_k\,k)".to_owned(),
+        Scoring::General { .. } => r"QWK^{\top}".to_owned(),
+    };
+    if let Some(cap) = spec.softcap {
+        let cap = tex_number(cap);
+        scores = format!(r"{cap}\tanh\!\left(\frac{{1}}{{{cap}}}\,{scores}\right)");
+    }
+    if !spec.mask.is_empty() {
+        scores += "+M";
+    }
+    let softmax = match spec.softmax.over {
+        SoftmaxAxis::Keys => r"\mathrm{softmax}",
+        SoftmaxAxis::Queries => r"\mathrm{softmax}_{\mathrm{queries}}",
+    };
+    format!(r"\mathrm{{Attention}}(Q,K,V)={softmax}\!\left({scores}\right)V")
+}
+
+fn tex_number(value: f64) -> String {
+    format_short(value, 4).replace('−', "-").replace('∞', r"\infty")
+}

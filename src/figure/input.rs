@@ -1,0 +1,78 @@
+//! What figures read: a scene and its evaluation, by reference.
+
+use std::sync::Arc;
+
+use super::MatrixId;
+use crate::engine::{AttentionSpec, Matrix};
+use crate::scene::{Evaluation, HeadEvaluation, Projection, Scene};
+
+/// Everything that a figure may show. Layout reads nothing else, so it can be tried on evaluations made by hand.
+#[derive(Clone, Copy, Debug)]
+pub struct FigureInput<'a> {
+    /// Shown above the figure.
+    pub title: &'a str,
+    /// One label per query.
+    pub query_labels: &'a [String],
+    /// One label per key.
+    pub key_labels: &'a [String],
+    /// Every query head.
+    pub heads: &'a [HeadEvaluation],
+    /// The heads side by side. Shape (n_q, heads · d_v).
+    pub concat: &'a Matrix,
+    /// `concat`, times W_O plus b_o where the scene has them.
+    pub output: &'a Matrix,
+    /// Scoring, soft cap, mask and softmax in force.
+    pub spec: &'a AttentionSpec,
+    /// Hidden states and weights, where Q, K and V are projected.
+    pub projection: Option<&'a Projection>,
+}
+
+impl<'a> FigureInput<'a> {
+    /// What figures read of a scene and of what it comes to.
+    pub fn new(scene: &'a Scene, evaluation: &'a Evaluation) -> Self {
+        Self {
+            title: &scene.spec().title,
+            query_labels: scene.query_labels(),
+            key_labels: scene.key_labels(),
+            heads: &evaluation.heads,
+            concat: &evaluation.concat,
+            output: &evaluation.output,
+            spec: scene.attention_spec(),
+            projection: scene.projection(),
+        }
+    }
+
+    /// The head asked for, or the last one. `None` for an evaluation without heads.
+    pub fn head(&self, head: usize) -> Option<&'a HeadEvaluation> {
+        self.heads.get(head).or_else(|| self.heads.last())
+    }
+
+    /// How many KV heads the query heads share.
+    pub fn kv_heads(&self) -> usize {
+        self.heads.iter().map(|head| head.kv_head + 1).max().unwrap_or(0)
+    }
+
+    /// The matrix of that name, as the given head sees it. `None` where the scene has no such matrix.
+    pub fn matrix(&self, id: MatrixId, head: usize) -> Option<&'a Matrix> {
+        let stages = self.head(head)?;
+        let projection = self.projection;
+        match id {
+            MatrixId::X => projection.map(|p| &*p.x),
+            MatrixId::Context => projection.filter(|p| !Arc::ptr_eq(&p.x, &p.context)).map(|p| &*p.context),
+            MatrixId::WQ => projection.map(|p| &*p.w_q),
+            MatrixId::WK => projection.map(|p| &*p.w_k),
+            MatrixId::WV => projection.map(|p| &*p.w_v),
+            MatrixId::WO => projection.and_then(|p| p.w_o.as_deref()),
+            MatrixId::Q => Some(&stages.input.q),
+            MatrixId::K => Some(&stages.input.k),
+            MatrixId::V => Some(&stages.input.v),
+            MatrixId::RawScores => Some(&stages.attention.raw_scores),
+            MatrixId::ScaledScores => Some(&stages.attention.scaled_scores),
+            MatrixId::MaskedScores => Some(&stages.attention.masked_scores),
+            MatrixId::Weights => Some(&stages.attention.weights),
+            MatrixId::Output => Some(&stages.attention.output),
+            MatrixId::Concat => Some(self.concat),
+            MatrixId::FinalOutput => Some(self.output),
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! One matrix as coloured cells with digits.
+
+use super::hatch::{hatch, marks};
+use super::sizing::{CellPlan, NARROWEST, PADDING};
+use super::sketch::{HALF_DIGIT, Sketch, width};
+use super::{
+    Anchor, Cells, ColorScale, FigureInput, FigureOptions, Grid, MatrixId, NumberFormat, Outcome, Point,
+    Rect, Signed, Size, Theme,
+};
+use crate::engine::{Attention, Matrix};
+
+/// A matrix with everything that decides how it looks, but not where.
+pub struct MatrixView<'a> {
+    pub id: MatrixId,
+    pub head: usize,
+    pub values: &'a Matrix,
+    pub scale: ColorScale,
+    pub format: NumberFormat,
+    /// Whether rows of the matrix run across the paper.
+    pub transposed: bool,
+    /// Whose mask hides cells, where this is a stage after the mask.
+    hidden_by: Option<&'a Attention>,
+    /// The largest weight of each query, where colours are relative to it.
+    row_tops: Option<Vec<f64>>,
+}
+
+impl<'a> MatrixView<'a> {
+    /// The matrix of that name; `None` where the scene has none.
+    pub fn new(input: &FigureInput<'a>, id: MatrixId, options: &FigureOptions) -> Option<Self> {
+        let values = input.matrix(id, options.head)?;
+        let head = input.head(options.head)?;
+        let masked = matches!(id, MatrixId::MaskedScores | MatrixId::Weights);
+        let mut view = Self {
+            id,
+            head: head.query_head,
+            values,
+            scale: ColorScale::weights(options.palette, options.theme.colors()),
+            format: format_of(id, values, options.decimals),
+            transposed: false,
+            hidden_by: masked.then_some(&head.attention),
+            row_tops: None,
+        };
+        match hues_of(id) {
+            Some(hues) => view.scale = view.signed(hues, options.theme.colors()),
+            None if options.weights_per_row => view.row_tops = Some(row_tops(values)),
+            None => {}
+        }
+        Some(view)
+    }
+
+    /// The same matrix with its rows across the paper.
+    pub fn transposed(mut self, transposed: bool) -> Self {
+        self.transposed = transposed;
+        self
+    }
+
+    fn signed(&self, hues: Signed, theme: &'static Theme) -> ColorScale {
+        let cols = self.values.cols().max(1);
+        let seen = |(i, value): (usize, &f64)| (!self.is_blocked(i / cols, i % cols)).then_some(*value);
+        ColorScale::signed(hues, self.values.data().iter().enumerate().filter_map(seen), theme)
+    }
+
+    /// Whether the cell is shown as hidden. A weight that a row policy puts under a mask is shown as the number it is.
+    pub fn is_blocked(&self, row: usize, col: usize) -> bool {
+        self.hidden_by.is_some_and(|attention| {
+            !attention.allows(row, col)
+                && (self.id == MatrixId::MaskedScores || self.values.get(row, col) == 0.0)
+        })
+    }
+
+    /// Whether any cell is shown as hidden.
+    pub fn has_blocked(&self) -> bool {
+        self.hidden_by.is_some_and(|attention| attention.blocked_by.iter().any(Option::is_some))
+            && (0..self.values.rows()).any(|row| (0..self.values.cols()).any(|col| self.is_blocked(row, col)))
+    }
+
+    /// Cells across the paper.
+    pub fn across(&self) -> usize {
+        if self.transposed { self.values.rows() } else { self.values.cols() }
+    }
+
+    /// Cells down the paper.
+    pub fn down(&self) -> usize {
+        if self.transposed { self.values.cols() } else { self.values.rows() }
+    }
+
+    /// How wide a cell has to be for the longest number at this size.
+    pub fn cell_width(&self, digits: f32) -> f32 {
+        let style = self.digit_style(digits);
+        let (mut low, mut high, mut special) = (0.0_f64, 0.0_f64, false);
+        for &value in self.values.data() {
+            if value.is_finite() {
+                (low, high) = (low.min(value), high.max(value));
+            } else {
+                special = true;
+            }
+        }
+        // The widest number has the most digits before the point; with an exponent, the most behind the mantissa.
+        let exponents = self.values.data().iter().filter(|value| value.is_finite() && value.abs() >= 1e6);
+        let widest = exponents.chain([&low, &high]).map(|value| width(&self.format.write(*value), style));
+        let special = if special { width("NaN", style) } else { 0.0 };
+        (widest.fold(special, f32::max) + PADDING).max(NARROWEST)
+    }
+
+    fn digit_style(&self, digits: f32) -> super::sketch::Style {
+        super::sketch::Style { face: super::Face::Regular, size: digits, color: super::Color::BLACK }
+    }
+
+    /// Extent on the paper. An empty matrix still takes the room of a cell, so that it can be seen to be empty.
+    pub fn size(&self, plan: CellPlan) -> Size {
+        let extent = |n: usize, cell: f32| if n == 0 { cell.max(26.0) } else { n as f32 * cell };
+        Size { width: extent(self.across(), plan.cell.width), height: extent(self.down(), plan.cell.height) }
+    }
+
+    /// Draws the matrix with its top left corner at `at`, and registers it for pointing.
+    pub fn draw(&self, sketch: &mut Sketch, at: Point, plan: CellPlan) -> Grid {
+        let Size { width, height } = self.size(plan);
+        let rect = Rect { x: at.x, y: at.y, width, height };
+        let (rows, cols) = (self.values.rows(), self.values.cols());
+        let grid = Grid { matrix: self.id, head: self.head, rect, rows, cols, transposed: self.transposed };
+        if rows == 0 || cols == 0 {
+            draw_empty(sketch, rect);
+            return grid;
+        }
+        let outcomes = self.outcomes();
+        let rule = if plan.cell.width.min(plan.cell.height) >= 6.0 { 0.75 } else { 0.0 };
+        sketch.cells(Cells {
+            rect,
+            rows: self.down(),
+            cols: self.across(),
+            fills: outcomes.iter().map(|(outcome, scale)| scale.color(*outcome)).collect(),
+            rule,
+            rule_color: sketch.theme.rule,
+        });
+        let kinds = |i: usize| outcomes[i].0;
+        hatch(sketch, rect, self.down(), self.across(), |i| kinds(i) == Outcome::Blocked);
+        marks(sketch, rect, self.down(), self.across(), kinds);
+        if let Some(digits) = plan.digits {
+            self.draw_digits(sketch, rect, digits, &outcomes);
+        }
+        sketch.border(rect);
+        sketch.grid(grid);
+        grid
+    }
+
+    /// Row and column of the matrix for the i-th cell as drawn.
+    fn place(&self, i: usize) -> (usize, usize) {
+        let (down, across) = (i / self.across(), i % self.across());
+        if self.transposed { (across, down) } else { (down, across) }
+    }
+
+    /// What each cell is, in the order drawn, and the scale that colours it.
+    fn outcomes(&self) -> Vec<(Outcome, ColorScale)> {
+        let n_cells = self.values.rows() * self.values.cols();
+        (0..n_cells)
+            .map(|i| {
+                let (row, col) = self.place(i);
+                let scale = match &self.row_tops {
+                    Some(tops) => self.scale.with_range(0.0, tops[row]),
+                    None => self.scale,
+                };
+                (scale.outcome(self.values.get(row, col), self.is_blocked(row, col)), scale)
+            })
+            .collect()
+    }
+
+    fn draw_digits(&self, sketch: &mut Sketch, rect: Rect, size: f32, outcomes: &[(Outcome, ColorScale)]) {
+        let (across, down) = (self.across(), self.down());
+        let (width, height) = (rect.width / across as f32, rect.height / down as f32);
+        sketch.reserve(outcomes.len());
+        for (i, (outcome, scale)) in outcomes.iter().enumerate() {
+            let (row, col) = self.place(i);
+            let style = super::sketch::Style { color: scale.text_color(*outcome), ..self.digit_style(size) };
+            let at = Point {
+                x: rect.x + (i % across) as f32 * width + width / 2.0,
+                y: rect.y + (i / across) as f32 * height + height / 2.0 + HALF_DIGIT * size,
+            };
+            match outcome {
+                Outcome::Blocked if self.id == MatrixId::Weights => {
+                    sketch.text("0", style, at, Anchor::Middle)
+                }
+                Outcome::Blocked => sketch.text("−∞", style, at, Anchor::Middle),
+                _ => sketch.text(&self.format.write(self.values.get(row, col)), style, at, Anchor::Middle),
+            };
+        }
+    }
+}
+
+fn draw_empty(sketch: &mut Sketch, rect: Rect) {
+    let corners =
+        [(rect.x, rect.y), (rect.right(), rect.y), (rect.right(), rect.bottom()), (rect.x, rect.bottom())];
+    let stroke = super::Stroke { width: 0.75, color: sketch.theme.border };
+    sketch.polyline(corners.map(|(x, y)| Point { x, y }).to_vec(), stroke, true, Some((3.0, 2.0)));
+    sketch.text_in_middle("∅", sketch.muted(10.0), rect.center(), Anchor::Middle);
+}
+
+fn row_tops(weights: &Matrix) -> Vec<f64> {
+    weights.iter_rows().map(|row| row.iter().copied().fold(0.0, f64::max)).collect()
+}
+
+/// Inputs and raw scores are written as by hand; later stages keep their decimals while an input is dragged.
+fn format_of(id: MatrixId, values: &Matrix, decimals: usize) -> NumberFormat {
+    match id {
+        MatrixId::ScaledScores
+        | MatrixId::MaskedScores
+        | MatrixId::Weights
+        | MatrixId::Output
+        | MatrixId::Concat
+        | MatrixId::FinalOutput => NumberFormat::fixed(decimals),
+        _ => NumberFormat::of_matrix(values.data(), decimals),
+    }
+}
+
+/// The hues of a signed matrix; `None` for weights.
+fn hues_of(id: MatrixId) -> Option<Signed> {
+    match id {
+        MatrixId::Weights => None,
+        MatrixId::Q | MatrixId::WQ => Some(Signed::Queries),
+        MatrixId::K | MatrixId::WK => Some(Signed::Keys),
+        MatrixId::V
+        | MatrixId::WV
+        | MatrixId::WO
+        | MatrixId::Output
+        | MatrixId::Concat
+        | MatrixId::FinalOutput => Some(Signed::Values),
+        MatrixId::X
+        | MatrixId::Context
+        | MatrixId::RawScores
+        | MatrixId::ScaledScores
+        | MatrixId::MaskedScores => Some(Signed::Scores),
+    }
+}

@@ -1,0 +1,96 @@
+//! Figures in words, for a person who cannot see them.
+
+use super::board::valid_pin;
+use super::numbers::format_number;
+use super::shorten::shorten_to_graphemes;
+use super::{FigureInput, FigureOptions, MatrixId};
+use crate::engine::{Attention, Matrix};
+
+/// A reader can take in so many weights at once.
+const WEIGHTS_NAMED: usize = 3;
+
+/// The description of a board: what, sizes, blocked pairs, the largest weights, the pin.
+pub fn board_words(input: &FigureInput<'_>, options: &FigureOptions) -> String {
+    let Some(head) = input.head(options.head) else {
+        return "Nothing to show: the scene has no heads.".to_owned();
+    };
+    let mut words = vec![format!(
+        "Attention with {}, {}, key width {} and value width {}.",
+        counted(head.input.q.rows(), "query", "queries"),
+        counted(head.input.k.rows(), "key", "keys"),
+        head.input.k.cols(),
+        head.input.v.cols(),
+    )];
+    if input.heads.len() > 1 {
+        words.push(format!("Head {} of {}.", head.query_head + 1, input.heads.len()));
+    }
+    words.extend(blocked_words(&head.attention));
+    words.extend(weight_words(input, &head.attention.weights, options.decimals));
+    if let Some(pin) = valid_pin(input, options) {
+        let weight = format_number(head.attention.weights.get(pin.query, pin.key), options.decimals);
+        let (query, key) = (name(input.query_labels, pin.query), name(input.key_labels, pin.key));
+        words.push(format!("Pinned: from {query} to {key}, weight {weight}."));
+    }
+    words.join(" ")
+}
+
+/// The description of one matrix: what, its shape and its range.
+pub fn matrix_words(input: &FigureInput<'_>, id: MatrixId, options: &FigureOptions) -> String {
+    let Some(matrix) = input.matrix(id, options.head) else { return String::new() };
+    let name = super::caption::name(id, false).replace('_', " ");
+    let mut words = vec![format!("{name}: {} × {}.", matrix.rows(), matrix.cols())];
+    if id == MatrixId::Weights {
+        words.extend(weight_words(input, matrix, options.decimals));
+    } else {
+        words.extend(range_words(matrix, options.decimals));
+    }
+    words.join(" ")
+}
+
+/// Where the largest weights are.
+pub fn weight_words(input: &FigureInput<'_>, weights: &Matrix, decimals: usize) -> Option<String> {
+    let mut cells: Vec<(f64, usize)> = weights
+        .data()
+        .iter()
+        .copied()
+        .enumerate()
+        .map(|(i, weight)| (weight, i))
+        .filter(|(w, _)| *w > 0.0)
+        .collect();
+    let n_named = WEIGHTS_NAMED.min(cells.len());
+    if n_named == 0 {
+        return None;
+    }
+    let larger = |a: &(f64, usize), b: &(f64, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+    cells.select_nth_unstable_by(n_named - 1, larger);
+    cells.truncate(n_named);
+    cells.sort_by(larger);
+    let named: Vec<String> = cells
+        .into_iter()
+        .map(|(weight, i)| {
+            let (query, key) = (i / weights.cols(), i % weights.cols());
+            let (query, key) = (name(input.query_labels, query), name(input.key_labels, key));
+            format!("{query} to {key} {}", format_number(weight, decimals))
+        })
+        .collect();
+    Some(format!("Largest weights: {}.", named.join(", ")))
+}
+
+fn blocked_words(attention: &Attention) -> Option<String> {
+    let n_blocked = attention.blocked_by.iter().filter(|layer| layer.is_some()).count();
+    (n_blocked > 0).then(|| format!("A mask blocks {n_blocked} of {} pairs.", attention.blocked_by.len()))
+}
+
+fn range_words(matrix: &Matrix, decimals: usize) -> Option<String> {
+    let finite = || matrix.data().iter().copied().filter(|value| value.is_finite());
+    let (low, high) = (finite().reduce(f64::min)?, finite().reduce(f64::max)?);
+    Some(format!("Values from {} to {}.", format_number(low, decimals), format_number(high, decimals)))
+}
+
+fn counted(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+fn name(labels: &[String], index: usize) -> String {
+    labels.get(index).map_or_else(|| (index + 1).to_string(), |label| shorten_to_graphemes(label, 24))
+}

@@ -1,6 +1,6 @@
 //! Token labels along the rows and columns of a matrix.
 
-use super::shorten::shorten_to_width;
+use super::shorten::{shorten_to_width, visible};
 use super::sketch::{HALF_DIGIT, Sketch, Style, width};
 use super::{Anchor, Point, Rect, Stroke};
 
@@ -15,6 +15,9 @@ pub struct Axis<'a> {
 
 /// Room that a column of labels may take at most, in points.
 pub const WIDEST_LABEL: f32 = 96.0;
+
+/// Columns narrower than this cannot hold a label each, in points.
+const THINNED_BELOW: f32 = 20.0;
 
 impl Axis<'_> {
     fn style(&self, sketch: &Sketch, index: usize) -> Style {
@@ -44,10 +47,22 @@ impl Axis<'_> {
         }
     }
 
+    /// The same labels in the size, down to 8 points, in which the widest of them fits columns `step` wide.
+    pub fn fitted(self, sketch: &Sketch, step: f32) -> Self {
+        if step < THINNED_BELOW {
+            return self;
+        }
+        let bold = sketch.bold(self.size, sketch.theme.ink);
+        let widest =
+            self.labels.iter().take(256).map(|label| width(&visible(label), bold)).fold(1.0, f32::max);
+        let size = (self.size * (step - 3.0) / widest).clamp(self.size.min(8.0), self.size);
+        Self { size: (size * 2.0).floor() / 2.0, ..self }
+    }
+
     /// Draws labels above the columns of `rect` on the baseline `y`. They thin out where columns are too narrow.
     pub fn across(&self, sketch: &mut Sketch, rect: Rect, y: f32) {
         let step = rect.width / self.labels.len().max(1) as f32;
-        let thinned = step < 20.0;
+        let thinned = step < THINNED_BELOW;
         let pitch = if thinned { self.pitch(sketch) } else { step };
         for index in self.shown(step, pitch) {
             let style = self.style(sketch, index);

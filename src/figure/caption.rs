@@ -51,7 +51,7 @@ impl Caption {
     }
 }
 
-/// The name of a matrix as markup; a transposed Q, K, V or output carries its ᵀ.
+/// The name of a matrix as markup; a transposed Q, K or V carries its ᵀ.
 pub fn name(id: MatrixId, transposed: bool) -> String {
     let name = match id {
         MatrixId::X => "X",
@@ -70,7 +70,8 @@ pub fn name(id: MatrixId, transposed: bool) -> String {
         MatrixId::Output | MatrixId::FinalOutput => "output",
         MatrixId::Concat => "heads side by side",
     };
-    if transposed { format!("{name}^T") } else { name.to_owned() }
+    let is_input = matches!(id, MatrixId::Q | MatrixId::K | MatrixId::V);
+    if transposed && is_input { format!("{name}^T") } else { name.to_owned() }
 }
 
 /// The colour that a matrix is named in.

@@ -54,6 +54,13 @@ impl<'a> MatrixView<'a> {
         self
     }
 
+    /// Shows `dropped` decimals less than `decimals`, though never less than two of those asked for; whole numbers stay whole.
+    pub fn drop_decimals(&mut self, decimals: usize, dropped: usize) {
+        if self.format.decimals > 0 {
+            self.format = NumberFormat::fixed(decimals.saturating_sub(dropped).max(decimals.min(2)));
+        }
+    }
+
     fn signed(&self, hues: Signed, theme: &'static Theme) -> ColorScale {
         let cols = self.values.cols().max(1);
         let seen = |(i, value): (usize, &f64)| (!self.is_blocked(i / cols, i % cols)).then_some(*value);
@@ -99,7 +106,7 @@ impl<'a> MatrixView<'a> {
         let exponents = self.values.data().iter().filter(|value| value.is_finite() && value.abs() >= 1e6);
         let widest = exponents.chain([&low, &high]).map(|value| width(&self.format.write(*value), style));
         let special = if special { width("NaN", style) } else { 0.0 };
-        (widest.fold(special, f32::max) + PADDING).max(NARROWEST)
+        (widest.fold(special, f32::max) + PADDING * digits).max(NARROWEST * digits)
     }
 
     fn digit_style(&self, digits: f32) -> super::sketch::Style {

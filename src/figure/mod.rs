@@ -54,4 +54,4 @@ pub use ramp::{Ramp, RampKind, ramp};
 pub use request::{Figure, FigureOptions, Pin};
 pub use shorten::{shorten_to_graphemes, shorten_to_width, visible};
 pub use text::{Anchor, measure, text};
-pub use theme::{FigureTheme, Ground, Theme};
+pub use theme::{FigureTheme, Theme, Tone};

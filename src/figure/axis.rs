@@ -16,6 +16,8 @@ pub struct Axis<'a> {
 /// Room that a column of labels may take at most, in points.
 pub const WIDEST_LABEL: f32 = 96.0;
 
+/// Labels of thinned axes may stand out this far at either side, in points.
+const OVERHANG: f32 = 4.0;
 /// Columns narrower than this cannot hold a label each, in points.
 const THINNED_BELOW: f32 = 20.0;
 
@@ -67,10 +69,18 @@ impl Axis<'_> {
         for index in self.shown(step, pitch) {
             let style = self.style(sketch, index);
             let label = shorten_to_width(&self.labels[index], style, pitch.max(step) - 3.0);
-            let x = rect.x + (index as f32 + 0.5) * step;
+            let mut x = rect.x + (index as f32 + 0.5) * step;
             if thinned {
                 let tick = Stroke { width: 0.6, color: sketch.theme.border };
                 sketch.line(Point { x, y: rect.y - 3.5 }, Point { x, y: rect.y }, tick);
+                // Other labels stand close by on both sides of the matrix.
+                let half = width(&label, style) / 2.0;
+                if x - half < rect.x - OVERHANG || x + half > rect.right() + OVERHANG {
+                    if self.pinned != Some(index) {
+                        continue;
+                    }
+                    x = x.min(rect.right() - half).max(rect.x + half);
+                }
             }
             sketch.text(&label, style, Point { x, y }, Anchor::Middle);
         }
@@ -88,7 +98,9 @@ impl Axis<'_> {
     fn shown(&self, step: f32, pitch: f32) -> Vec<usize> {
         let every = (pitch / step.max(1e-6)).ceil().max(1.0) as usize;
         let pinned = self.pinned.filter(|pinned| *pinned < self.labels.len());
-        let clear = |index: &usize| pinned.is_none_or(|pinned| index.abs_diff(pinned) >= every);
+        // On a thinned axis the pinned label may have to move aside by half its width.
+        let apart = if every == 1 { 1 } else { every + every.div_ceil(2) };
+        let clear = |index: &usize| pinned.is_none_or(|pinned| index.abs_diff(pinned) >= apart);
         let mut shown: Vec<usize> = (0..self.labels.len()).step_by(every).filter(clear).collect();
         shown.extend(pinned);
         shown

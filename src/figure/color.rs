@@ -39,8 +39,7 @@ impl Color {
 
     /// Contrast ratio, 1 to 21, as WCAG 2 defines it. The order of the two does not matter.
     pub fn contrast(self, other: Self) -> f64 {
-        let (a, b) = (self.luminance(), other.luminance());
-        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+        ratio(self.luminance(), other.luminance())
     }
 
     /// CIE lightness L*, 0 to 100 (D65 white).
@@ -53,9 +52,11 @@ impl Color {
     ///
     /// One of black and white always reaches 4.58.
     pub fn ink(self, inks: [Self; 2]) -> Self {
-        let best_of = |[a, b]: [Self; 2]| if self.contrast(a) >= self.contrast(b) { a } else { b };
+        let own = self.luminance();
+        let contrast = |ink: Self| ratio(own, ink.luminance());
+        let best_of = |[a, b]: [Self; 2]| if contrast(a) >= contrast(b) { a } else { b };
         let best = best_of(inks);
-        if self.contrast(best) >= 4.5 { best } else { best_of([Self::BLACK, Self::WHITE]) }
+        if contrast(best) >= 4.5 { best } else { best_of([Self::BLACK, Self::WHITE]) }
     }
 
     /// Mixes two colours in OKLab; `t` = 0 gives `self`, 1 gives `other`. Alpha is mixed as it stands.
@@ -129,6 +130,11 @@ impl Oklab {
         let [r, g, b] = self.channels().map(|channel| channel.round() as u8);
         Color::rgb(r, g, b)
     }
+}
+
+/// Contrast of two luminances.
+fn ratio(a: f64, b: f64) -> f64 {
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }
 
 fn to_linear(channel: f64) -> f64 {

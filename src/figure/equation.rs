@@ -50,7 +50,7 @@ pub fn draw_equation(sketch: &mut Sketch, factors: &[Factor<'_>], at: Point) -> 
     let sizes = factors.iter().zip(&plans).map(|(factor, plan)| factor.view.size(*plan));
     let height = sizes.map(|size| size.height).fold(0.0, f32::max);
     let middle = at.y + height / 2.0;
-    let sign_style = sketch.ink(16.0);
+    let sign_style = sketch.bold(18.0, sketch.theme.ink);
     let mut placed = Placed { grids: Vec::new(), right: at.x, bottom: at.y + height };
     let mut x = at.x;
     for (factor, plan) in factors.iter().zip(plans) {

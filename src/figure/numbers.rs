@@ -10,7 +10,7 @@ pub struct NumberFormat {
 }
 
 /// From this magnitude on numbers are written with an exponent.
-const LARGE: f64 = 1e6;
+pub(super) const LARGE: f64 = 1e6;
 /// More places than an `f64` holds would only print noise.
 const MOST_DECIMALS: usize = 17;
 

@@ -27,7 +27,7 @@ pub fn projection(input: &FigureInput<'_>, options: &FigureOptions) -> Drawing {
         y = draw_row(&mut sketch, input, options, (w, result), y) + ROW_GAP;
     }
     if options.title {
-        Heading::plain(input.title, &sketch).draw_above(&mut sketch, 0.0, -24.0);
+        Heading::plain(input.title, &sketch).draw_above(&mut sketch, 0.0, -32.0);
     }
     sketch.into_drawing(MARGIN, input.title.to_owned(), words(input, options))
 }

@@ -61,7 +61,7 @@ pub fn digits_for_row(height: f32) -> f32 {
 
 /// Side of a cell without digits where `n` of them make up an axis.
 pub fn color_cell(n: usize) -> f32 {
-    (COLOR_SIDE / n.max(1) as f32).min(12.0)
+    (COLOR_SIDE / n.max(1) as f32).min(28.0)
 }
 
 /// Extent of one feature on an axis of `n` features without digits.

@@ -64,7 +64,7 @@ fn draw_multiples(sketch: &mut Sketch, input: &FigureInput<'_>, options: &Figure
     let mut bottom = (n_rows - 1) as f32 * pitch + size.height;
     if options.legends {
         let room = size.width.max(80.0);
-        bottom = legend(sketch, &first.scale, "weight", Point { x: left, y: bottom + 12.0 }, room);
+        bottom = legend(sketch, &first.scale, first.subject(), Point { x: left, y: bottom + 12.0 }, room);
     }
     if views.iter().any(MatrixView::has_blocked) {
         bottom = blocked_key(sketch, Point { x: left, y: bottom + 9.0 });
@@ -124,7 +124,7 @@ fn draw_assembly(sketch: &mut Sketch, input: &FigureInput<'_>, options: &FigureO
 /// Rules between the heads in the concatenation, and their names above.
 fn part_heads(sketch: &mut Sketch, input: &FigureInput<'_>, grid: &Grid) {
     let n = input.heads.len();
-    if n == 0 || grid.cols % n != 0 || grid.rows == 0 {
+    if n == 0 || !grid.cols.is_multiple_of(n) || grid.rows == 0 {
         return;
     }
     let width = grid.rect.width / n as f32;

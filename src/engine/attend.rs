@@ -1,8 +1,10 @@
 //! Attention as the readings write it: softmax(Q·Kᵀ·scale + M)·V, stage by stage.
 
 use super::scoring::{raw_scores, scale_of, soft_cap};
-use super::softmax::{Normalizer, softmax_row};
-use super::{Attention, AttentionSpec, EmptyRow, HeadInput, MaskView, Matrix, SoftmaxAxis, SoftmaxSpec};
+use super::softmax::{Normalizer, softmax_row_in};
+use super::{
+    Attention, AttentionSpec, EmptyRow, HeadInput, MaskView, Matrix, Precision, SoftmaxAxis, SoftmaxSpec,
+};
 
 /// Every stage of query head `query_head` (which matters only to masks that differ by head).
 ///
@@ -21,7 +23,7 @@ pub fn attend(input: &HeadInput, spec: &AttentionSpec, query_head: usize) -> Att
     let blocked_by = blocked_pairs(&view, q.rows(), k.rows());
     let blocked: Vec<bool> = blocked_by.iter().map(Option::is_some).collect();
     let masked_scores = mask(&scaled_scores, &blocked, &view); // (n_q, n_k)
-    let (weights, rows, columns) = softmax(&masked_scores, &blocked, spec.softmax); // (n_q, n_k)
+    let (weights, rows, columns) = softmax(Precision::F64, &masked_scores, &blocked, spec.softmax); // (n_q, n_k)
     let output = mix(&weights, &blocked, v, spec.softmax.empty_rows); // (n_q, d_v)
 
     let (row_max, row_sum) = rows.iter().map(|row| (row.max, row.sum)).unzip();
@@ -49,7 +51,7 @@ fn scale_and_cap(raw: &Matrix, scale: f64, softcap: Option<f64>) -> Matrix {
     })
 }
 
-fn blocked_pairs(view: &MaskView<'_>, n_q: usize, n_k: usize) -> Vec<Option<usize>> {
+pub(super) fn blocked_pairs(view: &MaskView<'_>, n_q: usize, n_k: usize) -> Vec<Option<usize>> {
     (0..n_q).flat_map(|query| (0..n_k).map(move |key| view.blocked_by(query, key))).collect()
 }
 
@@ -69,30 +71,36 @@ fn mask(scaled: &Matrix, blocked: &[bool], view: &MaskView<'_>) -> Matrix {
 }
 
 /// The weights, and what normalised each row and, where softmax runs over the queries, each column.
-fn softmax(
+pub(super) fn softmax(
+    precision: Precision,
     masked: &Matrix,
     blocked: &[bool],
     spec: SoftmaxSpec,
 ) -> (Matrix, Vec<Normalizer>, Vec<Normalizer>) {
-    let (along_keys, rows) = softmax_rows(masked, blocked, spec);
+    let (along_keys, rows) = softmax_rows(precision, masked, blocked, spec);
     match spec.over {
         SoftmaxAxis::Keys => (along_keys, rows, Vec::new()),
         SoftmaxAxis::Queries => {
             let (n_q, n_k) = (masked.rows(), masked.cols());
             let blocked = (0..n_k * n_q).map(|at| blocked[(at % n_q) * n_k + at / n_q]).collect::<Vec<_>>();
-            let (along_queries, columns) = softmax_rows(&masked.transpose(), &blocked, spec);
+            let (along_queries, columns) = softmax_rows(precision, &masked.transpose(), &blocked, spec);
             (along_queries.transpose(), rows, columns)
         }
     }
 }
 
-fn softmax_rows(scores: &Matrix, blocked: &[bool], spec: SoftmaxSpec) -> (Matrix, Vec<Normalizer>) {
+fn softmax_rows(
+    precision: Precision,
+    scores: &Matrix,
+    blocked: &[bool],
+    spec: SoftmaxSpec,
+) -> (Matrix, Vec<Normalizer>) {
     let n_cols = scores.cols();
     let mut weights = Matrix::zeros(scores.rows(), n_cols);
     let normalizers = (0..scores.rows())
         .map(|row| {
             let blocked = &blocked[row * n_cols..(row + 1) * n_cols];
-            softmax_row(scores.row(row), blocked, spec, weights.row_mut(row))
+            softmax_row_in(precision, scores.row(row), blocked, spec, weights.row_mut(row))
         })
         .collect();
     (weights, normalizers)

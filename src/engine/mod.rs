@@ -5,11 +5,14 @@
 //! Dimensions, used everywhere under these names: `n_q` queries, `n_k` keys, `d_k` key width, `d_v` value width,
 //! `d_model` model width, `h` query heads, `kv_heads` key/value heads. Shapes stand at line ends, `// (n_q, n_k)`.
 //!
-//! Start reading with [`attend`], which is softmax(Q·Kᵀ/√d_k + M)·V in five lines. Its pieces are `scoring` (q and k to one
-//! number), `mask` and `mask_view` (who may see whom), `softmax` (scores to weights). Around it: `heads` (projections, splitting and
-//! joining), `positions` (order put into the inputs), `trace` (every operand behind a number), `checks` (what has to hold), `non_finite` (where a NaN came from),
-//! `diagnostics` (entropy and the like), `gradients` (the way back), `decode` (one token at a time, with a cache), `tiled` (the
-//! same output in little memory).
+//! Start reading with [`attend()`], which is softmax(Q·Kᵀ/√d_k + M)·V in five lines. Its pieces are `scoring` (q and k to
+//! one number), `mask` and `mask_view` (who may see whom) and `softmax` (scores to weights). Around it:
+//!
+//! - `heads`: projections, splitting and joining; `positions`: order put into the inputs;
+//! - `trace`: every operand behind a number; `gradients`: the way back;
+//! - `checks`: what has to hold; `non_finite`: where a NaN came from; `diagnostics`: entropy and the like;
+//! - `decode`: one token at a time, with a cache; `tiled`: the same output in little memory;
+//! - `precision` and `narrow`: the same stages in narrower number formats.
 
 mod attend;
 mod attention;
@@ -22,8 +25,10 @@ mod mask;
 mod mask_shape;
 mod mask_view;
 mod matrix;
+mod narrow;
 mod non_finite;
 mod positions;
+mod precision;
 mod scoring;
 mod shapes;
 mod softmax;
@@ -46,8 +51,10 @@ pub use mask::{Convention, Corner, MaskRule};
 pub use mask_shape::MaskShapeError;
 pub use mask_view::MaskView;
 pub use matrix::{Matrix, ShapeError};
+pub use narrow::attend_in;
 pub use non_finite::{Cause, cause_of_non_finite};
 pub use positions::{OddWidth, RopeLayout, alibi_bias, alibi_slopes, rope, rope_frequencies, sinusoidal};
+pub use precision::Precision;
 pub use scoring::{raw_scores, scale_of, soft_cap};
 pub use shapes::HeadShapeError;
 pub use softmax::{Normalizer, softmax_row};

@@ -1,6 +1,6 @@
 //! From masked scores to weights that sum to 1.
 
-use super::{EmptyRow, SoftmaxForm, SoftmaxSpec};
+use super::{EmptyRow, Precision, SoftmaxForm, SoftmaxSpec};
 
 /// The two numbers that normalise one row (or one column, where softmax runs over the queries).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,20 +18,36 @@ pub struct Normalizer {
 ///
 /// `scores`, `blocked` and `weights` have one entry per key.
 pub fn softmax_row(scores: &[f64], blocked: &[bool], spec: SoftmaxSpec, weights: &mut [f64]) -> Normalizer {
+    softmax_row_in(Precision::F64, scores, blocked, spec, weights)
+}
+
+/// [`softmax_row`] in a narrower format: exponentials and their sum are kept as the format keeps sums, weights are rounded when
+/// stored. The naive form, as the textbook codes it, also stores its exponentials in the format itself.
+pub(super) fn softmax_row_in(
+    precision: Precision,
+    scores: &[f64],
+    blocked: &[bool],
+    spec: SoftmaxSpec,
+    weights: &mut [f64],
+) -> Normalizer {
     if blocked.iter().all(|&blocked| blocked) {
-        weights.fill(empty_weight(spec.empty_rows, scores.len()));
+        weights.fill(precision.round(empty_weight(spec.empty_rows, scores.len())));
         return Normalizer { max: f64::NEG_INFINITY, sum: 0.0 };
     }
     let max = visible_max(scores, blocked);
     let subtracted = subtracted(spec.form, max);
+    let exp = |score: f64| {
+        let exp = precision.round_sum(precision.round_sum(score - subtracted).exp());
+        if spec.form == SoftmaxForm::Naive { precision.round(exp) } else { exp }
+    };
     let mut sum = 0.0;
     for ((weight, &score), &blocked) in weights.iter_mut().zip(scores).zip(blocked) {
-        *weight = if blocked { 0.0 } else { (score - subtracted).exp() };
-        sum += *weight;
+        *weight = if blocked { 0.0 } else { exp(score) };
+        sum = precision.round_sum(sum + *weight);
     }
     for (weight, &blocked) in weights.iter_mut().zip(blocked) {
         if !blocked {
-            *weight /= sum;
+            *weight = precision.round(precision.round_sum(*weight / sum));
         }
     }
     Normalizer { max, sum }

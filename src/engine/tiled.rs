@@ -1,7 +1,7 @@
 //! The same output without ever holding the (n_q, n_k) matrices: one tile of keys after another, with a running maximum and a
 //! running sum (online softmax: Milakov & Gimelshein, 2018; FlashAttention: Dao et al., 2022).
 //!
-//! This is the readable form, tested against [`attend`](super::attend). Besides inputs and outputs it needs room for one tile.
+//! This is the readable form, tested against [`attend`](super::attend()). Besides inputs and outputs it needs room for one tile.
 
 use super::scoring::{raw_scores, scale_of, soft_cap};
 use super::softmax::empty_weight;

@@ -6,5 +6,6 @@ mod cases;
 mod conformance;
 mod decoding;
 mod json;
+mod positions_and_formats;
 mod readings;
 mod rounding;

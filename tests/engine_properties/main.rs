@@ -4,6 +4,7 @@
 
 mod decode;
 mod gradients;
+mod narrow;
 mod scene;
 mod tiled;
 

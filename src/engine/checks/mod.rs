@@ -121,7 +121,7 @@ pub fn standing_checks(heads: &[CheckedHead<'_>], spec: &AttentionSpec) -> Vec<(
     standing_checks_of(heads, spec, attend)
 }
 
-/// [`standing_checks`] of another evaluation than [`attend`].
+/// [`standing_checks`] of another evaluation than [`attend()`].
 pub fn standing_checks_of(
     heads: &[CheckedHead<'_>],
     spec: &AttentionSpec,

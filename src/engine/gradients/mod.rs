@@ -40,7 +40,7 @@ pub fn softmax_jacobian(weights: &[f64]) -> Matrix {
     })
 }
 
-/// The backward pass of one head: `attention` is what [`attend`](super::attend) made of `input` and `spec`, and `d_output` is
+/// The backward pass of one head: `attention` is what [`attend`](super::attend()) made of `input` and `spec`, and `d_output` is
 /// ∂L/∂output, of shape (n_q, d_v).
 ///
 /// # Panics

@@ -18,7 +18,7 @@ use super::{AttentionSpec, HeadInput, MaskView, scale_of};
 
 /// Everything that leads from q and k of one pair to the output of its query.
 ///
-/// With [`Carry::Exact`] every number is bit for bit the one that [`attend`](super::attend) arrives at.
+/// With [`Carry::Exact`] every number is bit for bit the one that [`attend`](super::attend()) arrives at.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
     /// The query, from 0.

@@ -1,0 +1,121 @@
+//! The same stages in a narrower number format, as kernels compute them.
+//!
+//! Inputs are rounded on entry. While a stage is made, products and sums are kept in `F32` (`F64` for `F64`); the stage is
+//! rounded when it is stored. The scaled score is rounded from the unrounded product, because kernels scale before they narrow;
+//! the raw stage shows the rounded product.
+
+use super::attend::{blocked_pairs, softmax};
+use super::scoring::{scale_of, soft_cap};
+use super::{Attention, AttentionSpec, EmptyRow, HeadInput, MaskView, Matrix, Precision, Scoring};
+
+/// [`attend`](super::attend()) with everything in `precision`; for `F64` it is the same, bit for bit.
+///
+/// # Panics
+/// When the shapes do not fit together; [`HeadInput::check`] says so beforehand.
+pub fn attend_in(
+    precision: Precision,
+    input: &HeadInput,
+    spec: &AttentionSpec,
+    query_head: usize,
+) -> Attention {
+    let [q, k, v] = [&input.q, &input.k, &input.v].map(|matrix| matrix.map(|value| precision.round(value)));
+    let narrow = Narrow { precision };
+    let scale = precision.round_sum(scale_of(&spec.scoring, k.cols()));
+    let view = MaskView::new(&spec.mask, q.rows(), k.rows(), spec.position_offset, query_head);
+
+    let unrounded = narrow.raw_scores(&spec.scoring, &q, &k); // (n_q, n_k)
+    let raw_scores = unrounded.map(|score| precision.round(score) + 0.0); // (n_q, n_k)
+    let scaled_scores = unrounded.map(|score| narrow.scale_and_cap(score, scale, spec.softcap)); // (n_q, n_k)
+    let blocked_by = blocked_pairs(&view, q.rows(), k.rows());
+    let blocked: Vec<bool> = blocked_by.iter().map(Option::is_some).collect();
+    let masked_scores = narrow.mask(&scaled_scores, &blocked, &view); // (n_q, n_k)
+    let (weights, rows, columns) = softmax(precision, &masked_scores, &blocked, spec.softmax); // (n_q, n_k)
+    let output = narrow.mix(&weights, &blocked, &v, spec.softmax.empty_rows); // (n_q, d_v)
+
+    let (row_max, row_sum) = rows.iter().map(|row| (row.max, row.sum)).unzip();
+    let (column_max, column_sum) = columns.iter().map(|column| (column.max, column.sum)).unzip();
+    Attention {
+        scale,
+        raw_scores,
+        scaled_scores,
+        masked_scores,
+        weights,
+        output,
+        blocked_by,
+        row_max,
+        row_sum,
+        column_max,
+        column_sum,
+    }
+}
+
+/// The arithmetic of one format.
+#[derive(Clone, Copy)]
+struct Narrow {
+    precision: Precision,
+}
+
+impl Narrow {
+    fn dot(self, left: &[f64], right: &[f64]) -> f64 {
+        let kept = |value| self.precision.round_sum(value);
+        left.iter().zip(right).fold(0.0, |sum, (left, right)| kept(sum + kept(left * right)))
+    }
+
+    /// Every row of `left` against every row of `right`.
+    fn dots(self, left: &Matrix, right: &Matrix) -> Matrix {
+        Matrix::from_fn(left.rows(), right.rows(), |row, col| self.dot(left.row(row), right.row(col)))
+    }
+
+    fn raw_scores(self, scoring: &Scoring, q: &Matrix, k: &Matrix) -> Matrix {
+        let stored = |matrix: &Matrix| matrix.map(|value| self.precision.round(value));
+        match scoring {
+            Scoring::ScaledDot | Scoring::Dot | Scoring::Scale(_) => self.dots(q, k), // (n_q, n_k)
+            Scoring::General { w } => {
+                let transformed = self.dots(q, &stored(&w.transpose())); // (n_q, d_k)
+                self.dots(&stored(&transformed), k) // (n_q, n_k)
+            }
+            Scoring::Additive { w_q, w_k, v } => {
+                let from_queries = stored(&self.dots(q, &stored(w_q))); // (n_q, d_att)
+                let from_keys = stored(&self.dots(k, &stored(w_k))); // (n_k, d_att)
+                let v: Vec<f64> = v.iter().map(|&value| self.precision.round(value)).collect();
+                Matrix::from_fn(q.rows(), k.rows(), |query, key| {
+                    let inside = from_queries.row(query).iter().zip(from_keys.row(key));
+                    let hidden = inside.map(|(a, b)| self.precision.round_sum(a + b).tanh());
+                    let hidden: Vec<f64> = hidden.map(|value| self.precision.round_sum(value)).collect();
+                    self.dot(&v, &hidden)
+                }) // (n_q, n_k)
+            }
+        }
+    }
+
+    fn scale_and_cap(self, unrounded: f64, scale: f64, softcap: Option<f64>) -> f64 {
+        let scaled = self.precision.round_sum(unrounded * scale);
+        let capped = softcap.map_or(scaled, |cap| self.precision.round_sum(soft_cap(scaled, cap)));
+        self.precision.round(capped) + 0.0
+    }
+
+    fn mask(self, scaled: &Matrix, blocked: &[bool], view: &MaskView<'_>) -> Matrix {
+        let n_k = scaled.cols();
+        Matrix::from_fn(scaled.rows(), n_k, |query, key| {
+            if blocked[query * n_k + key] {
+                return f64::NEG_INFINITY;
+            }
+            let bias = self.precision.round(view.bias(query, key));
+            self.precision.round(self.precision.round_sum(scaled.get(query, key) + bias)) + 0.0
+        })
+    }
+
+    /// weights · V; a blocked value of weight 0 is not read.
+    fn mix(self, weights: &Matrix, blocked: &[bool], v: &Matrix, empty_rows: EmptyRow) -> Matrix {
+        let n_k = weights.cols();
+        if n_k == 0 && empty_rows == EmptyRow::NotANumber {
+            return Matrix::from_fn(weights.rows(), v.cols(), |_, _| f64::NAN);
+        }
+        let kept = |value| self.precision.round_sum(value);
+        Matrix::from_fn(weights.rows(), v.cols(), |query, feature| {
+            let read = |key: &usize| weights.get(query, *key) != 0.0 || !blocked[query * n_k + key];
+            let add = |sum, key| kept(sum + kept(weights.get(query, key) * v.get(key, feature)));
+            self.precision.round((0..n_k).filter(read).fold(0.0, add)) + 0.0
+        }) // (n_q, d_v)
+    }
+}

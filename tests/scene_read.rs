@@ -1,5 +1,7 @@
 //! Reading scenes: what is accepted, and what is said about what is not.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests are tests")]
+
 use std::io;
 
 use proptest::prelude::*;
@@ -109,7 +111,7 @@ fn what_ron_parsers_blame_in_the_wrong_place_is_blamed_at_the_culprit() {
         [
             "2:3 scal: `scal` is not a field of Scene | Scene has the fields title, topic, notes, tokens, input, scoring, softcap, mask, position_offset, softmax, view",
             "3:12 scoring: `ScaledDt` is not a scoring | did you mean `ScaledDot`?",
-            "4:37 input.k[0][0][0]: `1.0.0` is not a number",
+            "4:34 input.k[0][0][0]: `1.0.0` is not a number",
         ]
     );
     assert_eq!(
@@ -139,6 +141,15 @@ fn all_complaints_come_at_once_in_the_order_of_the_file() {
             "5:20 view.decimals: `view.decimals` is a whole number, 0 or more; found the number 2.5 | decimal places shown in cells, 0 to 17",
         ]
     );
+}
+
+#[test]
+fn what_does_not_fit_is_named_beside_what_is_misspelt() {
+    let found = summaries(&with(
+        "titel: \"x\", tokens: (keys: [\"a\"]), mask: [Causl(TopLeft)], view: (decimals: 99),",
+    ));
+    let fields: Vec<&str> = found.iter().map(|found| found.split([' ', ':']).nth(2).unwrap()).collect();
+    assert_eq!(fields, ["titel", "tokens.keys", "mask[0]", "view.decimals"], "{found:#?}");
 }
 
 #[test]
@@ -175,8 +186,8 @@ fn a_missing_comma_and_a_stray_sign_are_named_and_reading_goes_on() {
         summaries(&with("tokens: (queries: [\"a\"] keys: [\"b\", ;, \"c\"]), mask: [,],")),
         [
             "3:29 : expected a comma or `)` here",
-            "3:42 : expected a value, found `;`",
-            "3:60 : a comma without a value before it",
+            "3:41 : expected a value, found `;`",
+            "3:58 : a comma without a value before it",
         ]
     );
 }
@@ -208,6 +219,16 @@ fn a_matrix_where_a_list_of_matrices_is_meant_gets_its_own_words() {
 fn sizes_that_do_not_fit_name_both_numbers() {
     let heads = |q: &str, k: &str, v: &str| format!("Scene(input: Heads(q: {q}, k: {k}, v: {v}))");
     let one = "[[[1, 0]]]";
+    let two = heads(
+        "[[[1, 0]], [[1, 0]]]",
+        "[[[1, 0], [1, 0]], [[1, 0], [1, 0]]]",
+        "[[[1], [1]], [[1], [1], [1]]]",
+    );
+    assert_eq!(
+        summaries(&two),
+        ["1:102 input.v[1]: head 2 has 2 keys but 3 values; every key needs exactly one value"],
+        "one slip, one complaint"
+    );
     let cases = [
         (
             heads(
@@ -406,6 +427,8 @@ const PIECES: [&str; 36] = [
 ];
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+
     #[test]
     fn no_text_makes_the_reader_panic(pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..40)) {
         let text = pieces.concat();

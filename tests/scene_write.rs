@@ -1,5 +1,7 @@
 //! Writing scenes: files that people can read, and changes that leave the rest of a file alone.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -162,6 +164,7 @@ mod probe {
         pub notes: String,
         pub tokens: Option<ron::Value>,
         pub input: Input,
+        pub scoring: Option<Scoring>,
         pub softcap: Option<f64>,
         #[serde(default)]
         pub mask: Vec<Layer>,
@@ -172,6 +175,12 @@ mod probe {
     #[derive(Deserialize, Debug)]
     pub enum Input {
         Heads { q: Vec<Vec<Vec<f64>>>, k: Vec<Vec<Vec<f64>>>, v: Vec<Vec<Vec<f64>>> },
+    }
+
+    #[derive(Deserialize, Debug)]
+    pub enum Scoring {
+        ScaledDot,
+        Dot,
     }
 
     #[derive(Deserialize, Debug)]
@@ -210,7 +219,7 @@ fn our_files_are_ron_to_the_ron_crate_too() {
     }
 }
 
-fn number() -> impl Strategy<Value = f64> {
+fn number() -> BoxedStrategy<f64> {
     prop_oneof![
         Just(0.0),
         Just(-0.0),
@@ -223,16 +232,19 @@ fn number() -> impl Strategy<Value = f64> {
         -9.0..9.0_f64,
         any::<f64>(),
     ]
+    .boxed()
 }
 
-fn matrix() -> impl Strategy<Value = Matrix> {
-    (1..4_usize, 0..4_usize).prop_flat_map(|(rows, cols)| {
-        prop::collection::vec(number(), rows * cols)
-            .prop_map(move |data| Matrix::new(rows, cols, data).unwrap())
-    })
+fn matrix() -> BoxedStrategy<Matrix> {
+    (1..4_usize, 0..4_usize)
+        .prop_flat_map(|(rows, cols)| {
+            prop::collection::vec(number(), rows * cols)
+                .prop_map(move |data| Matrix::new(rows, cols, data).unwrap())
+        })
+        .boxed()
 }
 
-fn source() -> impl Strategy<Value = MatrixSource> {
+fn source() -> BoxedStrategy<MatrixSource> {
     prop_oneof![
         4 => matrix().prop_map(|matrix| MatrixSource::Rows(Arc::new(matrix))),
         1 => (0..9_usize, 0..9_usize, any::<u32>(), 0..3_usize, number()).prop_map(
@@ -240,21 +252,22 @@ fn source() -> impl Strategy<Value = MatrixSource> {
         1 => (0..9_usize).prop_map(|n| MatrixSource::Identity { n }),
         1 => text().prop_map(|path| MatrixSource::File { path }),
     ]
+    .boxed()
 }
 
-fn text() -> impl Strategy<Value = String> {
-    prop_oneof!["[a-z ]{0,12}", "\\PC{0,8}", "[\"\\\\#\n\r\t\u{0}\u{7}'/*]{0,8}", "(word ){20,30}"]
+fn text() -> BoxedStrategy<String> {
+    prop_oneof!["[a-z ]{0,12}", "\\PC{0,8}", "[\"\\\\#\n\r\t\u{0}\u{7}'/*]{0,8}", "(word ){20,30}"].boxed()
 }
 
-fn texts() -> impl Strategy<Value = Vec<String>> {
-    prop::collection::vec(text(), 0..5)
+fn texts() -> BoxedStrategy<Vec<String>> {
+    prop::collection::vec(text(), 0..5).boxed()
 }
 
-fn sources() -> impl Strategy<Value = Vec<MatrixSource>> {
-    prop::collection::vec(source(), 0..3)
+fn sources() -> BoxedStrategy<Vec<MatrixSource>> {
+    prop::collection::vec(source(), 0..3).boxed()
 }
 
-fn input() -> impl Strategy<Value = Input> {
+fn input() -> BoxedStrategy<Input> {
     let bias = || prop::option::of(prop::collection::vec(number(), 0..4));
     let projected = (
         (source(), prop::option::of(source()), 0..5_usize, 0..5_usize),
@@ -282,9 +295,10 @@ fn input() -> impl Strategy<Value = Input> {
         projected,
         (text(), text(), text(), text()).prop_map(|(file, q, k, v)| Input::Tensors { file, q, k, v }),
     ]
+    .boxed()
 }
 
-fn scoring() -> impl Strategy<Value = ScoringSpec> {
+fn scoring() -> BoxedStrategy<ScoringSpec> {
     prop_oneof![
         Just(ScoringSpec::ScaledDot),
         Just(ScoringSpec::Dot),
@@ -292,9 +306,10 @@ fn scoring() -> impl Strategy<Value = ScoringSpec> {
         source().prop_map(|w| ScoringSpec::General { w }),
         (source(), source(), source()).prop_map(|(w_q, w_k, v)| ScoringSpec::Additive { w_q, w_k, v }),
     ]
+    .boxed()
 }
 
-fn layer() -> impl Strategy<Value = MaskRule> {
+fn layer() -> BoxedStrategy<MaskRule> {
     let flags = || prop::collection::vec(prop::collection::vec(any::<bool>(), 0..3), 0..3);
     let convention = prop_oneof![Just(Convention::TrueAllows), Just(Convention::TrueBlocks)];
     prop_oneof![
@@ -313,31 +328,32 @@ fn layer() -> impl Strategy<Value = MaskRule> {
             .prop_map(|(convention, heads)| MaskRule::MatrixPerHead { convention, heads }),
         prop::collection::vec(matrix(), 0..3).prop_map(MaskRule::AdditivePerHead),
     ]
+    .boxed()
 }
 
-fn view() -> impl Strategy<Value = View> {
+fn view() -> BoxedStrategy<View> {
     let stages = prop::sample::subsequence(Stage::ALL.to_vec(), 0..=5);
-    (0..20_usize, prop::sample::select(&Palette::ALL[..]), any::<bool>(), stages).prop_map(
-        |(decimals, palette, columns, stages)| {
+    (0..20_usize, prop::sample::select(&Palette::ALL[..]), any::<bool>(), stages)
+        .prop_map(|(decimals, palette, columns, stages)| {
             let orientation =
                 if columns { Orientation::QueriesAsColumns } else { Orientation::QueriesAsRows };
             View { decimals, palette, orientation, stages }
-        },
-    )
+        })
+        .boxed()
 }
 
-fn softmax() -> impl Strategy<Value = SoftmaxSpec> {
-    let rows = [EmptyRow::Zero, EmptyRow::NotANumber, EmptyRow::Uniform];
-    (any::<bool>(), any::<bool>(), prop::sample::select(&rows[..])).prop_map(|(over, form, empty_rows)| {
-        SoftmaxSpec {
+fn softmax() -> BoxedStrategy<SoftmaxSpec> {
+    const ROWS: [EmptyRow; 3] = [EmptyRow::Zero, EmptyRow::NotANumber, EmptyRow::Uniform];
+    (any::<bool>(), any::<bool>(), prop::sample::select(&ROWS[..]))
+        .prop_map(|(over, form, empty_rows)| SoftmaxSpec {
             over: if over { SoftmaxAxis::Keys } else { SoftmaxAxis::Queries },
             form: if form { SoftmaxForm::Stable } else { SoftmaxForm::Naive },
             empty_rows,
-        }
-    })
+        })
+        .boxed()
 }
 
-fn any_spec() -> impl Strategy<Value = SceneSpec> {
+fn any_spec() -> BoxedStrategy<SceneSpec> {
     let tokens = prop_oneof![
         Just(Tokens::Numbers),
         texts().prop_map(Tokens::Shared),
@@ -367,16 +383,16 @@ fn any_spec() -> impl Strategy<Value = SceneSpec> {
                 }
             },
         )
+        .boxed()
 }
 
 /// Specs compared so that NaN equals NaN and −0 differs from 0.
 fn exactly(spec: &SceneSpec) -> String {
-    // The vector of the additive scorer may be spelt as a list or as a matrix of one row.
     format!("{spec:?}")
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
     #[test]
     fn what_is_written_reads_back_as_the_same_spec(wanted in any_spec()) {

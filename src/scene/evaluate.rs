@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use super::warnings::not_a_number_rows;
+use super::warnings::not_finite_rows;
 use super::{Evaluation, HeadEvaluation, Scene};
-use crate::engine::{Matrix, attend, concat_heads, project};
+use crate::engine::{
+    Check, CheckOutcome, CheckedHead, Matrix, attend, concat_heads, project, standing_checks,
+};
 
 /// Every stage of every head, the heads side by side, and the output: concat · W_O + b_o where the scene has them.
 ///
@@ -32,13 +34,28 @@ pub fn evaluate(scene: &Scene) -> Evaluation {
     Evaluation { heads, concat, output, warnings }
 }
 
+/// The standing checks on a scene and its evaluation, in the order in which they are shown.
+///
+/// Three of them evaluate again with changed inputs: about as long as a few evaluations in large scenes.
+pub fn checks(scene: &Scene, evaluation: &Evaluation) -> Vec<(Check, CheckOutcome)> {
+    let heads: Vec<CheckedHead<'_>> = evaluation
+        .heads
+        .iter()
+        .map(|HeadEvaluation { query_head, input, attention, .. }| CheckedHead {
+            query_head: *query_head,
+            input,
+            attention,
+        })
+        .collect();
+    standing_checks(&heads, scene.attention_spec())
+}
+
 /// What was known before, and what only the numbers tell.
 fn warnings(scene: &Scene, heads: &[HeadEvaluation]) -> Vec<String> {
     let mut warnings: Vec<String> =
         scene.warnings().iter().map(|complaint| complaint.message.clone()).collect();
     for head in heads {
-        let HeadEvaluation { query_head, input, attention, .. } = head;
-        warnings.extend(not_a_number_rows(*query_head, heads.len(), input, attention));
+        warnings.extend(not_finite_rows(scene, head, heads.len()));
     }
     warnings
 }

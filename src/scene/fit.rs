@@ -14,9 +14,6 @@ const MAX_BYTES: u128 = 2 << 30;
 /// Queries, or keys.
 const MAX_POSITIONS: usize = 1 << 20;
 
-/// Query heads.
-const MAX_HEADS: usize = 4096;
-
 /// The scoring with its matrices; its shapes are checked as soon as the input is known.
 pub(super) fn scoring(
     spec: &ScoringSpec,
@@ -143,9 +140,6 @@ pub(super) fn sizes(inputs: &Inputs, resolver: &mut Resolver<'_>) {
             let (n, most) = (grouped(n as u64), grouped(MAX_POSITIONS as u64));
             resolver.complain("input", format!("there are {n} {what}; at most {most} are allowed"));
         }
-    }
-    if heads > MAX_HEADS {
-        resolver.complain("input", format!("there are {heads} heads; at most {MAX_HEADS} are allowed"));
     }
     let pairs = n_q as u128 * n_k as u128 * heads as u128;
     let outputs = 2 * n_q as u128 * d_v as u128 * heads as u128;

@@ -2,14 +2,15 @@
 //!
 //! | part | what it does |
 //! |---|---|
-//! | [`read`] | text → located tree (`syntax`) → [`SceneSpec`] (`decode`) → [`Scene`] (`inputs`, `fit`, `labels`) |
-//! | [`evaluate`] | [`Scene`] → [`Evaluation`] |
-//! | [`write`], [`rewrite`] | [`SceneSpec`] → text, fresh or with only the changes in it |
+//! | [`read()`] | text → located tree (`syntax`) → [`SceneSpec`] (`decode`) → [`Scene`] (`inputs`, `projection`, `fit`, `labels`) |
+//! | [`evaluate()`] | [`Scene`] → [`Evaluation`] |
+//! | [`write()`], [`rewrite()`] | [`SceneSpec`] → text, fresh or with only the changes in it |
 //! | [`Complaint`] | what is wrong, and where in the file |
 //! | [`TensorFiles`] | tensor files: bytes in, arrays out |
 //!
 //! This room does not know pixels. Files reach it as bytes.
 
+pub mod bundled;
 mod complaint;
 mod decode;
 mod edits;
@@ -23,6 +24,7 @@ mod model;
 mod nearest;
 mod npy;
 mod out;
+mod projection;
 mod random;
 mod read;
 mod resolve;
@@ -34,12 +36,12 @@ mod tensors;
 mod warnings;
 
 pub use complaint::{Complaint, Place, Severity, render_complaint};
-pub use evaluate::evaluate;
+pub use evaluate::{checks, evaluate};
 pub use evaluation::{Evaluation, HeadEvaluation};
-pub use inputs::Projection;
 pub use model::{
     Input, MatrixSource, Orientation, Palette, Projected, SceneSpec, ScoringSpec, Stage, Tokens, View,
 };
+pub use projection::Projection;
 pub use read::{named_files, read, read_spec};
 pub use rewrite::{Rewritten, rewrite, write};
 pub use scene::Scene;

@@ -13,15 +13,58 @@ pub(super) enum Out {
     Word(String),
     /// A text, unescaped.
     Text(String),
-    List(Vec<Out>),
+    List(Vec<Self>),
     /// `Name(field: value, ..)`; the name may be empty.
     Group(&'static str, Fields),
     /// `Name(value)`.
-    Call(&'static str, Box<Out>),
+    Call(&'static str, Box<Self>),
 }
 
 /// Fields in the order in which they are written.
 pub(super) type Fields = Vec<(&'static str, Out)>;
+
+/// Every field that can be left out, and those around it, in the order in which they are written.
+pub(super) const ORDER: [&str; 39] = [
+    "title",
+    "topic",
+    "notes",
+    "tokens",
+    "queries",
+    "keys",
+    "input",
+    "x",
+    "context",
+    "heads",
+    "kv_heads",
+    "w_q",
+    "w_k",
+    "w_v",
+    "b_q",
+    "b_k",
+    "b_v",
+    "w_o",
+    "b_o",
+    "scoring",
+    "softcap",
+    "mask",
+    "rows",
+    "cols",
+    "seed",
+    "skip",
+    "factor",
+    "left",
+    "right",
+    "position_offset",
+    "softmax",
+    "over",
+    "form",
+    "empty_rows",
+    "view",
+    "decimals",
+    "palette",
+    "orientation",
+    "stages",
+];
 
 pub(super) fn scene(spec: &SceneSpec) -> Out {
     let SceneSpec {

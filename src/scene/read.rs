@@ -4,7 +4,7 @@ use std::io;
 
 use super::Scene;
 use super::complaint::{Complaint, Place};
-use super::decode::decode;
+use super::decode::{Decoded, decode, decode_whole, in_order};
 use super::model::{Input, MatrixSource, SceneSpec, ScoringSpec};
 use super::syntax::{Tree, locate};
 use super::tensors::TensorFiles;
@@ -18,24 +18,32 @@ pub fn read(
     text: &str,
     file_bytes: &mut dyn FnMut(&str) -> io::Result<Vec<u8>>,
 ) -> Result<Scene, Vec<Complaint>> {
-    let (spec, tree) = decode(text)?;
+    let Decoded { spec, tree, mut complaints } = decode(text);
+    let (Some(spec), Some(tree)) = (spec, tree) else {
+        in_order(&mut complaints);
+        return Err(complaints);
+    };
     let files = load_files(&spec, file_bytes);
     match Scene::new(spec, &files) {
-        Ok(scene) => Ok(scene.with_places(|warning| place(warning, text, &tree))),
-        Err(mut complaints) => {
-            complaints.iter_mut().for_each(|complaint| place(complaint, text, &tree));
-            complaints.sort_by_key(|complaint| complaint.place.map(|place| (place.line, place.column)));
-            Err(complaints)
+        Ok(scene) if complaints.is_empty() => {
+            return Ok(scene.with_places(|warning| place(warning, text, &tree)));
+        }
+        Ok(_) => {}
+        Err(mut misfits) => {
+            misfits.iter_mut().for_each(|complaint| place(complaint, text, &tree));
+            complaints.append(&mut misfits);
         }
     }
+    in_order(&mut complaints);
+    Err(complaints)
 }
 
-/// What `text` says, without asking whether its parts fit each other. Most callers want [`read`].
+/// What `text` says, without asking whether its parts fit each other. Most callers want [`read()`].
 ///
 /// # Errors
 /// Every complaint about form and meaning, each with its place.
 pub fn read_spec(text: &str) -> Result<SceneSpec, Vec<Complaint>> {
-    decode(text).map(|(spec, _)| spec)
+    decode_whole(text).map(|(spec, _)| spec)
 }
 
 fn place(complaint: &mut Complaint, text: &str, tree: &Tree) {

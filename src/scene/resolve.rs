@@ -60,7 +60,10 @@ impl<'f> Resolver<'f> {
         if rows <= MAX_NUMBERS && cols <= MAX_NUMBERS && n.is_some_and(|n| n <= MAX_NUMBERS) {
             return Some(());
         }
-        let bytes = grouped_wide(rows as u128 * cols as u128 * 8);
+        let bytes = match (rows as u128 * cols as u128).checked_mul(8) {
+            Some(bytes) => grouped_wide(bytes),
+            None => format!("{:.1e}", 8.0 * rows as f64 * cols as f64),
+        };
         let (rows, cols, most) = (grouped(rows as u64), grouped(cols as u64), grouped(MAX_NUMBERS as u64));
         let message = format!(
             "{what} of {rows} × {cols} numbers wants {bytes} bytes; at most {most} numbers are allowed"

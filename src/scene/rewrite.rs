@@ -1,6 +1,6 @@
 //! Scenes as text: a fresh file, or an existing one with only the changes in it.
 
-use super::decode::decode;
+use super::decode::decode_whole;
 use super::edits::Edits;
 use super::model::SceneSpec;
 use super::syntax::{Entry, Group, Kind, Node};
@@ -27,12 +27,12 @@ pub fn write(spec: &SceneSpec) -> String {
 /// An original that does not read as a scene is replaced whole, which loses its comments.
 pub fn rewrite(original: &str, spec: &SceneSpec) -> Rewritten {
     let new = out::scene(spec);
-    if let Ok((old_spec, tree)) = decode(original) {
+    if let Ok((old_spec, tree)) = decode_whole(original) {
         let old = out::scene(&old_spec);
         let mut rewriter = Rewriter { text: original, edits: Edits::new(original, &tree.comments) };
         rewriter.value(&tree.root, &old, &new);
         let text = rewriter.edits.apply();
-        let same = |text| decode(text).is_ok_and(|(spec, _)| out::scene(&spec) == new);
+        let same = |text| decode_whole(text).is_ok_and(|(spec, _)| out::scene(&spec) == new);
         if same(&text) {
             return Rewritten { text, lost_comments: false };
         }
@@ -113,7 +113,6 @@ impl Rewriter<'_> {
             .filter_map(|(name, _)| index_of(name))
             .collect();
         let indent = self.edits.entry_indent(group);
-        let mut last = None;
         for ((name, new), position) in new.iter().zip(positions) {
             let before = old.iter().find(|(other, _)| other == name).map(|(_, old)| old);
             match (position, before) {
@@ -121,12 +120,23 @@ impl Rewriter<'_> {
                 // What means nothing special was spelt out: `scoring: ScaledDot`, `softcap: None`.
                 (Some(position), None) => self.replace(&group.entries[position].value, new),
                 (None, Some(old)) if old == new => {}
-                (None, _) => self.edits.insert(group, last, &layout::field(name, new, indent)),
+                (None, _) => {
+                    let after = self.before(group, name, &gone);
+                    self.edits.insert(group, after, &layout::field(name, new, indent));
+                }
             }
-            last = position.or(last);
         }
         for position in gone {
             self.edits.remove(&group.entries[position]);
         }
+    }
+
+    /// The entry behind which a new field belongs: the last one that stays and is usually written before it.
+    fn before(&self, group: &Group, name: &str, gone: &[usize]) -> Option<usize> {
+        let rank = |name: &str| out::ORDER.iter().position(|known| *known == name);
+        let earlier =
+            |entry: &Entry| entry.key.as_ref().is_some_and(|key| rank(&self.text[key.clone()]) < rank(name));
+        let stays = |position: &usize| !gone.contains(position) && earlier(&group.entries[*position]);
+        (0..group.entries.len()).rfind(stays)
     }
 }

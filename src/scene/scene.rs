@@ -3,9 +3,10 @@
 use std::sync::{Arc, OnceLock};
 
 use super::complaint::Complaint;
-use super::inputs::{Inputs, Projection};
+use super::inputs::Inputs;
 use super::labels::labels;
 use super::model::SceneSpec;
+use super::projection::Projection;
 use super::resolve::Resolver;
 use super::tensors::TensorFiles;
 use super::{fit, inputs, warnings};

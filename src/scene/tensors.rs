@@ -7,6 +7,7 @@ use half::{bf16, f16};
 use safetensors::{Dtype, SafeTensorError, SafeTensors};
 
 use super::decode::plural;
+use super::inputs::MAX_HEADS;
 use super::npy;
 use crate::engine::Matrix;
 
@@ -135,7 +136,12 @@ impl TensorFiles {
         };
         let numbers = numbers(*dtype, &bytes[*start..*end])
             .ok_or_else(|| FileError(format!("tensor `{name}` is of type {dtype:?}; {TYPES}")))?;
-        let size = rows * cols; // checked when the file was read
+        if n_heads > MAX_HEADS {
+            return Err(FileError(format!(
+                "tensor `{name}` has {n_heads} heads; at most {MAX_HEADS} are allowed"
+            )));
+        }
+        let size = rows.saturating_mul(cols); // checked when the file was read
         let head = |head: usize| {
             let data = numbers.get(head * size..(head + 1) * size).unwrap_or_default().to_vec();
             Matrix::new(rows, cols, data).map(Arc::new)
@@ -148,9 +154,9 @@ impl TensorFiles {
         let Loaded::Npy(Array { shape, data }) = self.loaded(path)? else {
             return Err(FileError("it is a safetensors file; File(..) takes an .npy file".to_owned()));
         };
-        let (rows, cols) = match shape.as_slice() {
-            &[cols] => (1, cols),
-            &[rows, cols] => (rows, cols),
+        let (rows, cols) = match *shape.as_slice() {
+            [cols] => (1, cols),
+            [rows, cols] => (rows, cols),
             _ => {
                 return Err(FileError(format!(
                     "it has the shape {shape:?}; a matrix has 2 axes, found {}",

@@ -3,9 +3,11 @@
 use std::fmt::Write as _;
 
 use super::complaint::Complaint;
-use super::inputs::{Inputs, Projection, Sizes};
+use super::inputs::{Inputs, Sizes};
 use super::model::SceneSpec;
-use crate::engine::{Attention, EmptyRow, HeadInput, MaskRule, MaskView, Matrix, SoftmaxAxis};
+use super::projection::Projection;
+use super::{HeadEvaluation, Scene};
+use crate::engine::{Cause, EmptyRow, MaskRule, MaskView, Matrix, SoftmaxAxis, cause_of_non_finite};
 
 /// Warnings that need no scores.
 pub(super) fn of_spec(spec: &SceneSpec, inputs: &Inputs) -> Vec<Complaint> {
@@ -137,64 +139,65 @@ fn named_inputs(inputs: &Inputs) -> Vec<(String, String, &Matrix)> {
     }
 }
 
-/// Rows of weights that are NaN, each with the number that caused it: *weights row 2 is NaN because Q[2][1] is NaN*.
+/// Rows that are not finite, each with the number that caused it: `weights row 2 is NaN because Q[2][1] is NaN`.
 ///
 /// Indices count from 1, as rows on the board do. Rows that see nothing are not meant: their policy speaks for them.
-pub(super) fn not_a_number_rows(
-    head: usize,
-    n_heads: usize,
-    input: &HeadInput,
-    attention: &Attention,
-) -> Vec<String> {
+pub(super) fn not_finite_rows(scene: &Scene, head: &HeadEvaluation, n_heads: usize) -> Vec<String> {
     /// Rows named one by one; one NaN in K makes every row NaN.
     const SHOWN: usize = 3;
-    let n_k = attention.weights.cols();
-    let sees = |query: usize| (0..n_k).any(|key| attention.allows(query, key));
-    let is_nan =
-        |query: &usize| attention.weights.row(*query).iter().any(|weight| weight.is_nan()) && sees(*query);
-    let rows: Vec<usize> = (0..attention.weights.rows()).filter(is_nan).collect();
-    let of_head = if n_heads > 1 { format!("head {}: ", head + 1) } else { String::new() };
-    let mut warnings: Vec<String> = rows
-        .iter()
-        .take(SHOWN)
-        .map(|&query| {
-            let row = query + 1;
-            format!("{of_head}weights row {row} is NaN because {}", cause(query, input, attention))
-        })
-        .collect();
-    if rows.len() > SHOWN {
-        let more = rows.len() - SHOWN;
-        warnings.push(format!("{of_head}{more} more rows of the weights are NaN"));
+    let HeadEvaluation { query_head, input, attention, .. } = head;
+    let spec = scene.attention_spec();
+    let cause = |query| Some((query, cause_of_non_finite(input, spec, attention, *query_head, query)?));
+    let spoilt: Vec<(usize, Cause)> = (0..attention.weights.rows()).filter_map(cause).collect();
+    let of_head = if n_heads > 1 { format!("head {}: ", query_head + 1) } else { String::new() };
+    let sentence = |(query, cause): &(usize, Cause)| {
+        let not_finite = |row: &[f64]| row.iter().copied().find(|number| !number.is_finite());
+        let (stage, number) = match not_finite(attention.weights.row(*query)) {
+            Some(number) => ("weights", number),
+            None => ("output", not_finite(attention.output.row(*query)).unwrap_or(f64::NAN)),
+        };
+        let why = why(*query, *cause, scene, head);
+        format!("{of_head}{stage} row {} is {} because {why}", query + 1, shown(number))
+    };
+    let mut warnings: Vec<String> = spoilt.iter().take(SHOWN).map(sentence).collect();
+    if spoilt.len() > SHOWN {
+        let more = spoilt.len() - SHOWN;
+        warnings.push(format!("{of_head}{more} more rows are not finite"));
     }
     warnings
 }
 
-/// The first number on the way from Q and K to the row that is not finite.
-fn cause(query: usize, input: &HeadInput, attention: &Attention) -> String {
-    let not_finite = |row: &[f64]| row.iter().position(|number| !number.is_finite());
-    if let Some(col) = not_finite(input.q.row(query)) {
-        return format!("Q[{}][{}] is {}", query + 1, col + 1, shown(input.q.get(query, col)));
-    }
-    let visible = || (0..attention.weights.cols()).filter(|&key| attention.allows(query, key));
-    if let Some((key, col)) = visible().find_map(|key| Some((key, not_finite(input.k.row(key))?))) {
-        return format!("K[{}][{}] is {}", key + 1, col + 1, shown(input.k.get(key, col)));
-    }
-    let score = |key: &usize| !attention.masked_scores.get(query, *key).is_finite();
-    match visible().find(score) {
-        Some(key) => {
-            let (row, col) = (query + 1, key + 1);
-            format!("masked_scores[{row}][{col}] is {}", shown(attention.masked_scores.get(query, key)))
+/// The cause in words: the entry and what it holds.
+fn why(query: usize, cause: Cause, scene: &Scene, head: &HeadEvaluation) -> String {
+    let HeadEvaluation { query_head, input, attention, .. } = head;
+    let entry = |name: &str, row: usize, col: usize, number: f64| {
+        format!("{name}[{}][{}] is {}", row + 1, col + 1, shown(number))
+    };
+    match cause {
+        Cause::Query { query, feature } => entry("Q", query, feature, input.q.get(query, feature)),
+        Cause::Key { key, feature } => entry("K", key, feature, input.k.get(key, feature)),
+        Cause::Value { key, feature } => entry("V", key, feature, input.v.get(key, feature)),
+        Cause::Bias { layer, key } => {
+            let offset = scene.attention_spec().position_offset;
+            let view = MaskView::new(&scene.spec().mask, scene.n_q(), scene.n_k(), offset, *query_head);
+            let bias = view.layer_bias(layer, query, key).unwrap_or(f64::NAN);
+            format!("mask layer {} adds {} to key {}", layer + 1, shown(bias), key + 1)
         }
-        None => "its exponentials overflow".to_owned(),
+        Cause::Score { key } => {
+            let score = attention.masked_scores.get(query, key);
+            format!("{}, though Q and K are finite", entry("masked_scores", query, key, score))
+        }
+        Cause::Softmax => "its exponentials overflow or vanish, though its scores are finite".to_owned(),
+        Cause::Output { feature } => {
+            format!("the sum of column {} overflows, though weights and values are finite", feature + 1)
+        }
     }
 }
 
-fn shown(number: f64) -> &'static str {
-    if number.is_nan() {
-        "NaN"
-    } else if number > 0.0 {
-        "∞"
-    } else {
-        "−∞"
+fn shown(number: f64) -> String {
+    match number {
+        f64::INFINITY => "∞".to_owned(),
+        f64::NEG_INFINITY => "−∞".to_owned(),
+        other => other.to_string(),
     }
 }

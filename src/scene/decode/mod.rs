@@ -1,4 +1,4 @@
-//! Located tree → [`SceneSpec`](super::SceneSpec), with every complaint at once.
+//! Located tree → [`SceneSpec`], with every complaint at once.
 //!
 //! A field that is wrong is complained about and skipped, so that the next one gets its turn; the spec comes only when
 //! nothing was wrong. Whether the parts fit each other is not asked here but by [`Scene::new`](super::Scene::new).
@@ -18,29 +18,48 @@ use decoder::Decoder;
 pub(super) use matrix::plural;
 pub(super) use scene::{palette_name, stage_name};
 
+/// What came of a text.
+pub(super) struct Decoded {
+    /// The spec, where there is enough of it to go on. It is what the text says only if there are no complaints.
+    pub spec: Option<SceneSpec>,
+    /// The tree, unless the text is so broken that reading stopped.
+    pub tree: Option<Tree>,
+    /// Every complaint about form and meaning.
+    pub complaints: Vec<Complaint>,
+}
+
+/// Reads a text as far as it can be read.
+pub(super) fn decode(text: &str) -> Decoded {
+    let (tree, faults) = syntax::parse(text);
+    let fault_complaint = |fault: syntax::Fault| Complaint {
+        hint: fault.hint.map(str::to_owned),
+        place: Some(Place::of(text, &fault.span)),
+        ..Complaint::error("", fault.message)
+    };
+    let mut complaints: Vec<Complaint> = faults.into_iter().map(fault_complaint).collect();
+    let mut decoder = Decoder::new(text);
+    let spec = tree.as_ref().and_then(|tree| decoder.scene(&tree.root));
+    complaints.append(&mut decoder.complaints);
+    Decoded { spec, tree, complaints }
+}
+
 /// The spec that a text spells out, and its tree.
 ///
 /// # Errors
 /// Every complaint about form and meaning, in order of appearance.
-pub(super) fn decode(text: &str) -> Result<(SceneSpec, Tree), Vec<Complaint>> {
-    let (tree, faults) = syntax::parse(text);
-    let mut complaints: Vec<Complaint> = faults
-        .into_iter()
-        .map(|fault| Complaint {
-            hint: fault.hint.map(str::to_owned),
-            place: Some(Place::of(text, &fault.span)),
-            ..Complaint::error("", fault.message)
-        })
-        .collect();
-    let Some(tree) = tree else { return Err(complaints) };
-    let mut decoder = Decoder::new(text);
-    let spec = decoder.scene(&tree.root);
-    complaints.append(&mut decoder.complaints);
-    match spec {
-        Some(spec) if complaints.is_empty() => Ok((spec, tree)),
-        _ => {
-            complaints.sort_by_key(|complaint| complaint.place.map(|place| (place.line, place.column)));
+pub(super) fn decode_whole(text: &str) -> Result<(SceneSpec, Tree), Vec<Complaint>> {
+    match decode(text) {
+        Decoded { spec: Some(spec), tree: Some(tree), complaints } if complaints.is_empty() => {
+            Ok((spec, tree))
+        }
+        Decoded { mut complaints, .. } => {
+            in_order(&mut complaints);
             Err(complaints)
         }
     }
+}
+
+/// Sorts complaints as they appear in the file; those without a place come first.
+pub(super) fn in_order(complaints: &mut [Complaint]) {
+    complaints.sort_by_key(|complaint| complaint.place.map(|place| (place.line, place.column)));
 }

@@ -5,7 +5,7 @@ use std::fmt;
 /// A field path from the top of the file: `input.k[0][2]`.
 #[derive(Clone, Copy)]
 pub(super) struct Path<'p> {
-    parent: Option<&'p Path<'p>>,
+    parent: Option<&'p Self>,
     step: Step<'p>,
 }
 

@@ -26,6 +26,7 @@ const SCENE: Known<'static> = Known {
 };
 
 impl Decoder<'_> {
+    /// The spec, as far as it can be read: a field that is wrong counts as left out, so that the rest can be judged.
     pub fn scene(&mut self, root: &Node) -> Option<SceneSpec> {
         let path = Path::TOP;
         let group = match &root.kind {
@@ -53,17 +54,17 @@ impl Decoder<'_> {
         let softmax = self.or_default(&fields, "softmax", Self::softmax);
         let view = self.or_default(&fields, "view", Self::view);
         Some(SceneSpec {
-            title: title?,
-            topic: topic?,
-            notes: notes?,
-            tokens: tokens?,
+            title: title.unwrap_or_default(),
+            topic: topic.unwrap_or_default(),
+            notes: notes.unwrap_or_default(),
+            tokens: tokens.unwrap_or_default(),
             input: input?,
             scoring: scoring?,
             softcap,
-            mask: mask?,
-            position_offset: position_offset?,
-            softmax: softmax?,
-            view: view?,
+            mask: mask.unwrap_or_default(),
+            position_offset: position_offset.unwrap_or_default(),
+            softmax: softmax.unwrap_or_default(),
+            view: view.unwrap_or_default(),
         })
     }
 

@@ -8,10 +8,11 @@
 
 mod cursor;
 mod parse;
+mod scalars;
 
 use std::ops::Range;
 
-pub(super) use parse::parse;
+pub(super) use parse::{Fault, parse};
 
 /// A byte range of the file.
 pub(super) type Span = Range<usize>;

@@ -1,6 +1,6 @@
 //! Token labels along the rows and columns of a matrix.
 
-use super::shorten::shorten_to_width;
+use super::shorten::{shorten_to_width, visible};
 use super::sketch::{HALF_DIGIT, Sketch, Style, width};
 use super::{Anchor, Point, Rect, Stroke};
 
@@ -15,6 +15,11 @@ pub struct Axis<'a> {
 
 /// Room that a column of labels may take at most, in points.
 pub const WIDEST_LABEL: f32 = 96.0;
+
+/// Labels of thinned axes may stand out this far at either side, in points.
+const OVERHANG: f32 = 4.0;
+/// Columns narrower than this cannot hold a label each, in points.
+const THINNED_BELOW: f32 = 20.0;
 
 impl Axis<'_> {
     fn style(&self, sketch: &Sketch, index: usize) -> Style {
@@ -44,18 +49,38 @@ impl Axis<'_> {
         }
     }
 
+    /// The same labels in the size, down to 8 points, in which the widest of them fits columns `step` wide.
+    pub fn fitted(self, sketch: &Sketch, step: f32) -> Self {
+        if step < THINNED_BELOW {
+            return self;
+        }
+        let bold = sketch.bold(self.size, sketch.theme.ink);
+        let widest =
+            self.labels.iter().take(256).map(|label| width(&visible(label), bold)).fold(1.0, f32::max);
+        let size = (self.size * (step - 3.0) / widest).clamp(self.size.min(8.0), self.size);
+        Self { size: (size * 2.0).floor() / 2.0, ..self }
+    }
+
     /// Draws labels above the columns of `rect` on the baseline `y`. They thin out where columns are too narrow.
     pub fn across(&self, sketch: &mut Sketch, rect: Rect, y: f32) {
         let step = rect.width / self.labels.len().max(1) as f32;
-        let thinned = step < 20.0;
+        let thinned = step < THINNED_BELOW;
         let pitch = if thinned { self.pitch(sketch) } else { step };
         for index in self.shown(step, pitch) {
             let style = self.style(sketch, index);
             let label = shorten_to_width(&self.labels[index], style, pitch.max(step) - 3.0);
-            let x = rect.x + (index as f32 + 0.5) * step;
+            let mut x = rect.x + (index as f32 + 0.5) * step;
             if thinned {
                 let tick = Stroke { width: 0.6, color: sketch.theme.border };
                 sketch.line(Point { x, y: rect.y - 3.5 }, Point { x, y: rect.y }, tick);
+                // Other labels stand close by on both sides of the matrix.
+                let half = width(&label, style) / 2.0;
+                if x - half < rect.x - OVERHANG || x + half > rect.right() + OVERHANG {
+                    if self.pinned != Some(index) {
+                        continue;
+                    }
+                    x = x.min(rect.right() - half).max(rect.x + half);
+                }
             }
             sketch.text(&label, style, Point { x, y }, Anchor::Middle);
         }
@@ -73,7 +98,9 @@ impl Axis<'_> {
     fn shown(&self, step: f32, pitch: f32) -> Vec<usize> {
         let every = (pitch / step.max(1e-6)).ceil().max(1.0) as usize;
         let pinned = self.pinned.filter(|pinned| *pinned < self.labels.len());
-        let clear = |index: &usize| pinned.is_none_or(|pinned| index.abs_diff(pinned) >= every);
+        // On a thinned axis the pinned label may have to move aside by half its width.
+        let apart = if every == 1 { 1 } else { every + every.div_ceil(2) };
+        let clear = |index: &usize| pinned.is_none_or(|pinned| index.abs_diff(pinned) >= apart);
         let mut shown: Vec<usize> = (0..self.labels.len()).step_by(every).filter(clear).collect();
         shown.extend(pinned);
         shown

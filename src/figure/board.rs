@@ -26,13 +26,18 @@ pub const CAPTION_DROP: f32 = 17.0;
 /// From the lower edge of a matrix to its legend, in points.
 const LEGEND_DROP: f32 = 41.0;
 
+/// How wide a board of up to three stages may grow before its digits shrink, in points.
+const NARROW_BOARD: f32 = 880.0;
+/// The same for more stages.
+const WIDE_BOARD: f32 = 1420.0;
+
 /// The board of one head.
 pub fn board(input: &FigureInput<'_>, options: &FigureOptions) -> Drawing {
     let mut sketch = Sketch::new(options.theme.colors());
-    if let Some(parts) = Parts::new(input, options) {
+    if let Some(mut parts) = Parts::new(input, options) {
         match options.orientation {
-            Orientation::QueriesAsRows => draw_rows(&parts, &mut sketch),
-            Orientation::QueriesAsColumns => draw_columns(&parts, &mut sketch),
+            Orientation::QueriesAsRows => draw_rows(&mut parts, &mut sketch),
+            Orientation::QueriesAsColumns => draw_columns(&mut parts, &mut sketch),
         }
     }
     sketch.into_drawing(MARGIN, input.title.to_owned(), board_words(input, options))
@@ -128,7 +133,11 @@ impl<'a> Parts<'a> {
     /// Name and shape of a matrix, and how it came about.
     pub fn caption(&self, view: &MatrixView<'_>, sketch: &Sketch) -> Caption {
         let shape = (view.values.rows(), view.values.cols());
-        let caption = Caption::new(view.id, view.transposed, shape, sketch.theme);
+        let mut caption = Caption::new(view.id, view.transposed, shape, sketch.theme);
+        let n_features = view.values.cols();
+        if matches!(view.id, MatrixId::K | MatrixId::V) && self.feature_digits(n_features, 0.0).is_none() {
+            caption = caption.with_range(view.scale.range().1);
+        }
         let done = operation(view.id, view.transposed, self.input.spec, self.attention);
         if done.is_empty() { caption } else { caption.with_operation(&done, sketch.theme) }
     }
@@ -159,7 +168,7 @@ impl<'a> Parts<'a> {
         let mut next = bottom + LEGEND_DROP;
         if self.has_legend(view, plan) {
             let at = Point { x, y: next };
-            lowest = legend(sketch, &view.scale, subject(view.id), at, grid.rect.width);
+            lowest = legend(sketch, &view.scale, view.subject(), at, grid.rect.width);
             next = lowest + 9.0;
         }
         if self.explains_blocked(view) {
@@ -175,23 +184,38 @@ impl<'a> Parts<'a> {
     }
 
     /// Row maximum and Σ exp of a query as text.
-    pub fn row_sums(&self, query: usize) -> [String; 2] {
-        let number = |numbers: &[f64]| {
-            numbers.get(query).map_or_else(String::new, |n| format_number(*n, self.options.decimals))
-        };
+    pub fn row_sums(&self, query: usize, decimals: usize) -> [String; 2] {
+        let number =
+            |numbers: &[f64]| numbers.get(query).map_or_else(String::new, |n| format_number(*n, decimals));
         [number(&self.attention.row_max), number(&self.attention.row_sum)]
     }
 
-    /// The largest digits with which the figure is no wider than a slide likes; `width` tells how wide it would be.
-    pub fn digit_size(&self, width: impl Fn(f32) -> f32) -> f32 {
-        let room = if self.scores.len() + usize::from(self.output.is_some()) <= 3 { 900.0 } else { 1440.0 };
+    /// Chooses the largest digits with which the board is no wider than a slide likes. `width` tells how wide it would be.
+    pub fn fit_digits(&mut self, width: impl Fn(&Self, f32) -> f32) -> f32 {
+        let n_stages = self.scores.len() + usize::from(self.output.is_some());
+        let room = if n_stages <= 3 { NARROW_BOARD } else { WIDE_BOARD };
         let tallest = sizing::digits_for_row(self.row_height());
-        let smallest = sizing::DIGIT_SIZES[sizing::DIGIT_SIZES.len() - 1].min(tallest);
         if !self.has_digits() {
-            return smallest;
+            return tallest;
         }
-        let sizes = sizing::DIGIT_SIZES.into_iter().filter(|size| *size <= tallest);
-        sizes.into_iter().find(|size| width(*size) <= room).unwrap_or(smallest)
+        let mut size = tallest;
+        for fit in sizing::FITS {
+            size = fit.size.min(tallest);
+            self.drop_decimals(fit);
+            if fit.size <= tallest && width(self, size) <= room {
+                break;
+            }
+        }
+        size
+    }
+
+    fn drop_decimals(&mut self, fit: sizing::Fit) {
+        let decimals = self.options.decimals;
+        let stages = self.scores.iter_mut().map(|(_, view)| view).chain(&mut self.output);
+        for view in stages.chain([&mut self.q, &mut self.k, &mut self.v]) {
+            let is_weights = view.id == MatrixId::Weights;
+            view.drop_decimals(decimals, if is_weights { fit.dropped_of_weights } else { fit.dropped });
+        }
     }
 
     /// Outlines the pinned pair wherever it shows: its row of Q and of V, its column of Kᵀ, its cell in each stage, its output row.
@@ -220,16 +244,4 @@ pub fn pin_row(sketch: &mut Sketch, grid: &Grid, row: usize) {
 pub fn valid_pin(input: &FigureInput<'_>, options: &FigureOptions) -> Option<Pin> {
     let weights = input.matrix(MatrixId::Weights, options.head)?;
     options.pin.filter(|pin| pin.query < weights.rows() && pin.key < weights.cols())
-}
-
-/// What a legend is about.
-pub fn subject(id: MatrixId) -> &'static str {
-    match id {
-        MatrixId::RawScores => "raw score",
-        MatrixId::ScaledScores => "scaled",
-        MatrixId::MaskedScores => "masked",
-        MatrixId::Weights => "weight",
-        MatrixId::Output | MatrixId::FinalOutput => "output",
-        _ => "value",
-    }
 }

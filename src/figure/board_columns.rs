@@ -1,14 +1,14 @@
 //! The board with keys down and queries across: Qᵀ above the raw scores, the output below the weights, Vᵀ at its left.
 
 use super::board::{BAND, GAP, LABEL_GAP, Parts};
-use super::board_rows::{key_axis, query_axis};
+use super::board_rows::{key_axis, query_axis, sum_decimals};
 use super::caption::SMALL;
 use super::heading::Heading;
 use super::matrix_view::MatrixView;
 use super::sizing::{self, CellPlan};
 use super::sketch::{Sketch, width};
-use super::softmax_rows::draw_softmax_rows;
-use super::{Anchor, Grid, Point, Size};
+use super::softmax_rows::{draw_softmax_rows, softmax_rows_width};
+use super::{Anchor, Grid, MatrixId, Point, Size};
 use crate::scene::Stage;
 
 /// Height of each row of maxima and sums below the masked scores, in points.
@@ -24,8 +24,9 @@ struct Layout {
 }
 
 /// Draws the board. The upper edge of the stages lies at height 0.
-pub fn draw_columns(parts: &Parts<'_>, sketch: &mut Sketch) {
-    let digits = parts.digit_size(|digits| Layout::new(parts, sketch, digits).right);
+pub fn draw_columns(parts: &mut Parts<'_>, sketch: &mut Sketch) {
+    let digits = parts.fit_digits(|parts, digits| Layout::new(parts, sketch, digits).right);
+    let parts = &*parts;
     let layout = Layout::new(parts, sketch, digits);
     let mut grids = Vec::new();
     let mut lowest = 0.0_f32;
@@ -42,13 +43,14 @@ pub fn draw_columns(parts: &Parts<'_>, sketch: &mut Sketch) {
     }
     for ((stage, view), (x, plan)) in parts.scores.iter().zip(&layout.scores) {
         let grid = view.draw(sketch, Point { x: *x, y: 0.0 }, *plan);
-        query_axis(parts).across(sketch, grid.rect, -7.0);
+        query_axis(parts).fitted(sketch, plan.cell.width).across(sketch, grid.rect, -7.0);
         if *stage == Stage::MaskedScores {
             draw_sums(parts, sketch, &grid, plan);
         }
         lowest = lowest.max(parts.draw_below(sketch, view, &grid, *plan, extra));
         grids.push(grid);
     }
+    let lowest_stage = lowest;
     if let Some(view) = &parts.output {
         lowest = draw_output(parts, sketch, &layout, view, lowest, &mut grids);
     }
@@ -57,7 +59,10 @@ pub fn draw_columns(parts: &Parts<'_>, sketch: &mut Sketch) {
         let top = grids.iter().map(|grid| grid.rect.y).fold(0.0, f32::min);
         Heading::of_head(parts.input, parts.options.head, sketch).draw_above(sketch, 0.0, top - 38.0);
     }
-    draw_softmax_rows(parts, sketch, Point { x: 0.0, y: lowest + 30.0 });
+    let stages_end = if parts.scores.is_empty() { lowest } else { lowest_stage };
+    let beside = grids.iter().find(|grid| grid.matrix == MatrixId::V).map_or(0.0, |grid| grid.rect.x);
+    let y = if softmax_rows_width(parts, sketch) + GAP <= beside { stages_end } else { lowest };
+    draw_softmax_rows(parts, sketch, Point { x: 0.0, y: y + 30.0 });
 }
 
 impl Layout {
@@ -108,8 +113,8 @@ impl Layout {
 
 fn widest_sum(parts: &Parts<'_>, sketch: &Sketch, digits: f32) -> f32 {
     let style = sketch.muted(digits);
-    let numbers = (0..parts.n_q()).flat_map(|query| parts.row_sums(query));
-    numbers.map(|number| width(&number, style)).fold(0.0, f32::max) + sizing::PADDING
+    let numbers = (0..parts.n_q()).flat_map(|query| parts.row_sums(query, sum_decimals(parts)));
+    numbers.map(|number| width(&number, style)).fold(0.0, f32::max) + sizing::PADDING * digits
 }
 
 fn draw_corner_words(sketch: &mut Sketch, layout: &Layout) {
@@ -143,7 +148,7 @@ fn draw_output(
     let plan = layout.features_down(parts, output.down(), column);
     let v_cell = match parts.feature_digits(parts.v.down(), layout.digits) {
         Some(digits) => parts.v.cell_width(digits),
-        None => parts.stage_plan(&parts.v, layout.digits, sizing::NARROWEST).cell.width,
+        None => parts.stage_plan(&parts.v, layout.digits, sizing::NARROWEST * layout.digits).cell.width,
     };
     let v_plan = CellPlan { cell: Size { width: v_cell, height: plan.cell.height }, digits: plan.digits };
     let v_slot = parts.slot_width(&parts.v, v_plan, sketch);
@@ -151,10 +156,10 @@ fn draw_output(
     // Beside no stage at all, Vᵀ starts where the keys would.
     let x = layout.scores.last().map_or(layout.k_x + v_slot + GAP, |(x, _)| *x).max(v_slot + GAP);
     let v_grid = parts.v.draw(sketch, v_left(x), v_plan);
-    key_axis(parts).across(sketch, v_grid.rect, top - 7.0);
+    key_axis(parts).fitted(sketch, v_plan.cell.width).across(sketch, v_grid.rect, top - 7.0);
     let v_low = parts.draw_below(sketch, &parts.v, &v_grid, v_plan, 0.0);
     let grid = output.draw(sketch, Point { x, y: top }, plan);
-    query_axis(parts).across(sketch, grid.rect, top - 7.0);
+    query_axis(parts).fitted(sketch, plan.cell.width).across(sketch, grid.rect, top - 7.0);
     let low = parts.draw_below(sketch, output, &grid, plan, 0.0);
     grids.extend([v_grid, grid]);
     low.max(v_low)
@@ -168,7 +173,7 @@ fn draw_sums(parts: &Parts<'_>, sketch: &mut Sketch, grid: &Grid, plan: &CellPla
         let at = Point { x: grid.rect.x - 5.0, y };
         sketch.text_in_middle(head, sketch.muted(SMALL), at, Anchor::End);
         for query in 0..parts.n_q() {
-            let number = &parts.row_sums(query)[i];
+            let number = &parts.row_sums(query, sum_decimals(parts))[i];
             let x = grid.rect.x + (query as f32 + 0.5) * plan.cell.width;
             sketch.text_in_middle(number, sketch.muted(digits), Point { x, y }, Anchor::Middle);
         }

@@ -5,15 +5,17 @@ use super::board::{BAND, GAP, LABEL_GAP, Parts};
 use super::caption::SMALL;
 use super::heading::Heading;
 use super::matrix_view::MatrixView;
-use super::sizing::{self, CellPlan, PADDING};
+use super::sizing::{self, CellPlan};
 use super::sketch::{Sketch, width};
 use super::softmax_rows::draw_softmax_rows;
 use super::{Anchor, Grid, MatrixId, Pin, Point, Size};
 use crate::scene::Stage;
 
+/// Without digits, V is no taller than this, in points: it stands above everything else.
+const TALLEST_V: f32 = 240.0;
+
 /// Where everything goes across the paper, for one size of digits.
 struct Layout {
-    digits: f32,
     q: CellPlan,
     k: CellPlan,
     v: CellPlan,
@@ -26,10 +28,13 @@ struct Layout {
 }
 
 /// Draws the board. The upper edge of the stages lies at height 0.
-pub fn draw_rows(parts: &Parts<'_>, sketch: &mut Sketch) {
-    let digits = parts.digit_size(|digits| Layout::new(parts, sketch, digits).right);
+pub fn draw_rows(parts: &mut Parts<'_>, sketch: &mut Sketch) {
+    let digits = parts.fit_digits(|parts, digits| Layout::new(parts, sketch, digits).right);
+    let parts = &*parts;
     let layout = Layout::new(parts, sketch, digits);
     let queries = query_axis(parts);
+    let narrowest = layout.scores.iter().map(|(_, plan)| plan.cell.width).fold(f32::INFINITY, f32::min);
+    let keys = key_axis(parts).fitted(sketch, narrowest);
     let mut grids = Vec::new();
     let mut lowest = 0.0_f32;
 
@@ -42,7 +47,7 @@ pub fn draw_rows(parts: &Parts<'_>, sketch: &mut Sketch) {
     }
     for ((stage, view), (x, plan)) in parts.scores.iter().zip(&layout.scores) {
         let grid = view.draw(sketch, Point { x: *x, y: 0.0 }, *plan);
-        key_axis(parts).across(sketch, grid.rect, -7.0);
+        keys.across(sketch, grid.rect, -7.0);
         if *stage == Stage::MaskedScores {
             draw_row_sums(parts, sketch, &grid, plan);
         }
@@ -101,9 +106,12 @@ impl Layout {
             }
             x += slot + GAP;
         }
-        let v = feature_plan(parts, &parts.v, parts.output.as_ref(), digits);
+        let mut v = feature_plan(parts, &parts.v, parts.output.as_ref(), digits);
+        if !parts.has_digits() {
+            v.cell.height = v.cell.height.min(TALLEST_V / parts.n_k() as f32);
+        }
         let output = feature_plan(parts, &parts.q, None, digits);
-        let mut layout = Self { digits, q, k, v, q_x, scores, output: (x, output), right: x - GAP };
+        let mut layout = Self { q, k, v, q_x, scores, output: (x, output), right: x - GAP };
         layout.place_output(parts, sketch);
         layout
     }
@@ -176,16 +184,22 @@ fn draw_corner_words(parts: &Parts<'_>, sketch: &mut Sketch, layout: &Layout) {
 
 const SUM_HEADS: [&str; 2] = ["max", "Σexp"];
 
+/// Maxima and sums show as many decimals as the scores beside them.
+pub fn sum_decimals(parts: &Parts<'_>) -> usize {
+    let masked = parts.scores.iter().find(|(stage, _)| *stage == Stage::MaskedScores);
+    masked.map_or(parts.options.decimals, |(_, view)| view.format.decimals)
+}
+
 /// How wide the columns of row maxima and sums are.
 fn row_sum_widths(parts: &Parts<'_>, sketch: &Sketch, digits: f32) -> [f32; 2] {
     let style = sketch.muted(digits);
     let mut widths = SUM_HEADS.map(|head| width(head, sketch.muted(SMALL)));
     for query in 0..parts.n_q() {
-        for (widest, number) in widths.iter_mut().zip(parts.row_sums(query)) {
+        for (widest, number) in widths.iter_mut().zip(parts.row_sums(query, sum_decimals(parts))) {
             *widest = widest.max(width(&number, style));
         }
     }
-    widths.map(|width| width + PADDING)
+    widths.map(|width| width + digits)
 }
 
 /// Row maximum and Σ exp of each query as two columns at the right of the masked scores.
@@ -198,7 +212,7 @@ fn draw_row_sums(parts: &Parts<'_>, sketch: &mut Sketch, grid: &Grid, plan: &Cel
     }
     for query in 0..parts.n_q() {
         let y = grid.rect.y + (query as f32 + 0.5) * plan.cell.height;
-        for (number, right) in parts.row_sums(query).iter().zip(rights) {
+        for (number, right) in parts.row_sums(query, sum_decimals(parts)).iter().zip(rights) {
             let style = sketch.muted(digits);
             sketch.text_in_middle(number, style, Point { x: right, y }, Anchor::End);
         }
@@ -211,16 +225,16 @@ fn draw_heading(parts: &Parts<'_>, sketch: &mut Sketch, grids: &[Grid]) {
         return;
     }
     let heading = Heading::of_head(parts.input, parts.options.head, sketch);
-    let mut bottom = -BAND;
+    let (mut bottom, mut top) = (-BAND, -BAND);
     for grid in grids.iter().filter(|grid| matches!(grid.matrix, MatrixId::K | MatrixId::V)) {
-        let left = if grid.matrix == MatrixId::V {
-            grid.rect.x - LABEL_GAP - key_axis(parts).widest(sketch)
-        } else {
-            grid.rect.x
-        };
-        if left < heading.width() + GAP {
+        let is_v = grid.matrix == MatrixId::V;
+        let labels = if is_v { LABEL_GAP + key_axis(parts).widest(sketch) } else { 0.0 };
+        if grid.rect.x - labels < heading.width() + GAP {
             bottom = f32::min(bottom, grid.rect.y - 38.0);
         }
+        top = f32::min(top, grid.rect.y - 18.0);
     }
+    // Where V stands high beside it, the heading starts at V's height.
+    bottom = bottom.min(top + heading.height());
     heading.draw_above(sketch, 0.0, bottom);
 }

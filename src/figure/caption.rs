@@ -27,6 +27,12 @@ impl Caption {
         Self { name, shape: format!("{down} × {across}"), operation: None }
     }
 
+    /// Adds the range of the colours behind the shape, for matrices that have neither digits nor a legend.
+    pub fn with_range(mut self, largest: f64) -> Self {
+        self.shape = format!("{} · ±{}", self.shape, format_short(largest, 4));
+        self
+    }
+
     /// Adds what was done to get here.
     pub fn with_operation(mut self, markup: &str, theme: &Theme) -> Self {
         self.operation = Some(Label::markup(markup, Face::Regular, SMALL, theme.muted));
@@ -51,7 +57,7 @@ impl Caption {
     }
 }
 
-/// The name of a matrix as markup; a transposed Q, K, V or output carries its ᵀ.
+/// The name of a matrix as markup; a transposed Q, K or V carries its ᵀ.
 pub fn name(id: MatrixId, transposed: bool) -> String {
     let name = match id {
         MatrixId::X => "X",
@@ -70,7 +76,8 @@ pub fn name(id: MatrixId, transposed: bool) -> String {
         MatrixId::Output | MatrixId::FinalOutput => "output",
         MatrixId::Concat => "heads side by side",
     };
-    if transposed { format!("{name}^T") } else { name.to_owned() }
+    let is_input = matches!(id, MatrixId::Q | MatrixId::K | MatrixId::V);
+    if transposed && is_input { format!("{name}^T") } else { name.to_owned() }
 }
 
 /// The colour that a matrix is named in.

@@ -39,8 +39,7 @@ impl Color {
 
     /// Contrast ratio, 1 to 21, as WCAG 2 defines it. The order of the two does not matter.
     pub fn contrast(self, other: Self) -> f64 {
-        let (a, b) = (self.luminance(), other.luminance());
-        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+        ratio(self.luminance(), other.luminance())
     }
 
     /// CIE lightness L*, 0 to 100 (D65 white).
@@ -49,13 +48,15 @@ impl Color {
         if y > 216.0 / 24389.0 { 116.0 * y.cbrt() - 16.0 } else { y * 24389.0 / 27.0 }
     }
 
-    /// The first of `inks` that reads on this ground (contrast of 4.5 or more), else black or white, whichever reads better.
+    /// Whichever of `inks` reads best on this ground; black or white where none of them reaches a contrast of 4.5.
     ///
     /// One of black and white always reaches 4.58.
-    pub fn ink(self, inks: &[Self]) -> Self {
-        let by_contrast =
-            if self.contrast(Self::BLACK) >= self.contrast(Self::WHITE) { Self::BLACK } else { Self::WHITE };
-        inks.iter().copied().find(|ink| self.contrast(*ink) >= 4.5).unwrap_or(by_contrast)
+    pub fn ink(self, inks: [Self; 2]) -> Self {
+        let own = self.luminance();
+        let contrast = |ink: Self| ratio(own, ink.luminance());
+        let best_of = |[a, b]: [Self; 2]| if contrast(a) >= contrast(b) { a } else { b };
+        let best = best_of(inks);
+        if contrast(best) >= 4.5 { best } else { best_of([Self::BLACK, Self::WHITE]) }
     }
 
     /// Mixes two colours in OKLab; `t` = 0 gives `self`, 1 gives `other`. Alpha is mixed as it stands.
@@ -131,6 +132,11 @@ impl Oklab {
     }
 }
 
+/// Contrast of two luminances.
+fn ratio(a: f64, b: f64) -> f64 {
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
 fn to_linear(channel: f64) -> f64 {
     if channel <= 0.04045 { channel / 12.92 } else { ((channel + 0.055) / 1.055).powf(2.4) }
 }
@@ -174,7 +180,7 @@ mod tests {
         for step in 0..4096_u32 {
             let ground =
                 Color::rgb((step >> 8) as u8 * 17, (step >> 4 & 15) as u8 * 17, (step & 15) as u8 * 17);
-            let ink = ground.ink(&[Color::hex(0x1f2430), Color::WHITE]);
+            let ink = ground.ink([Color::hex(0x1f2430), Color::WHITE]);
             assert!(ground.contrast(ink) >= 4.5, "{ground:?} {ink:?}");
         }
     }

@@ -53,7 +53,7 @@ pub enum Signed {
 impl ColorScale {
     /// From 0 to 1, whatever the weights are: the same weight has the same colour in every head and every figure.
     pub fn weights(palette: Palette, theme: &'static Theme) -> Self {
-        let plus = ramp::ramp(RampKind::Weights(palette), theme.ground);
+        let plus = ramp::ramp(RampKind::Weights(palette), theme.tone);
         Self { low: 0.0, high: 1.0, constant: false, signed: false, plus, minus: plus, theme }
     }
 
@@ -78,8 +78,8 @@ impl ColorScale {
             high: limit,
             constant: low >= high,
             signed: true,
-            plus: ramp::ramp(plus, theme.ground),
-            minus: ramp::ramp(minus, theme.ground),
+            plus: ramp::ramp(plus, theme.tone),
+            minus: ramp::ramp(minus, theme.tone),
             theme,
         }
     }
@@ -155,13 +155,13 @@ impl ColorScale {
         if self.signed && position < 0.0 { self.minus[step(-position)] } else { self.plus[step(position)] }
     }
 
-    /// The colour of the text on a cell: the ink of the theme where it reads, else the contrary.
+    /// The colour of the text on a cell: ink or paper of the theme, whichever reads better; muted on blocked cells.
     pub fn text_color(&self, outcome: Outcome) -> Color {
         let fill = self.color(outcome);
         if outcome == Outcome::Blocked {
-            return fill.ink(&[self.theme.muted, self.theme.ink]);
+            return self.theme.muted;
         }
-        fill.ink(&[self.theme.ink, self.theme.paper])
+        fill.ink([self.theme.ink, self.theme.paper])
     }
 
     /// Colours from the lower end to the upper, for a legend.

@@ -1,7 +1,11 @@
 //! From a request to a drawing.
 
 use super::board::board;
-use super::{Drawing, Figure, FigureInput, FigureOptions};
+use super::chart::chart;
+use super::heads::heads;
+use super::projection::projection;
+use super::trace_figure::trace_figure;
+use super::{Drawing, Figure, FigureInput, FigureOptions, single};
 use crate::scene::{Evaluation, Scene};
 
 /// Lays out a figure of a scene and of what it comes to.
@@ -15,6 +19,11 @@ pub fn compose(figure: &Figure, scene: &Scene, evaluation: &Evaluation, options:
 pub fn compose_input(figure: &Figure, input: &FigureInput<'_>, options: &FigureOptions) -> Drawing {
     match figure {
         Figure::Board => board(input, options),
-        _ => board(input, options),
+        Figure::Stage(of) => single::stage(*of, input, options),
+        Figure::Matrix(id) => single::matrix(*id, input, options),
+        Figure::Heads => heads(input, options),
+        Figure::Projection => projection(input, options),
+        Figure::Trace => trace_figure(input, options),
+        Figure::Chart(spec) => chart(spec, options.theme.colors()),
     }
 }

@@ -15,42 +15,81 @@ pub fn hatch(sketch: &mut Sketch, rect: Rect, rows: usize, cols: usize, blocked:
     if !(0..rows * cols).any(&blocked) {
         return;
     }
-    let (width, height) = (rect.width / cols as f32, rect.height / rows as f32);
     let stroke = Stroke { width: 0.6, color: sketch.theme.hatch };
     let n_strokes = ((rect.width + rect.height) / SPACING) as usize;
     for i in 0..=n_strokes {
-        // The points (x, y) of the matrix with x + y = sum, from the lower left to the upper right.
+        // The points (x, y) of the matrix with x + y = sum.
         let sum = (i as f32 + 0.5) * SPACING;
-        let (first, last) = ((sum - rect.height).max(0.0), sum.min(rect.width));
-        let mut from = first;
         let mut open: Option<f32> = None;
-        while from < last - 1e-3 {
-            let to = next_edge(from, sum, width, height).min(last);
-            let middle = (from + to) / 2.0;
-            let col = ((middle / width) as usize).min(cols - 1);
-            let row = (((sum - middle) / height) as usize).min(rows - 1);
-            match (blocked(row * cols + col), open) {
-                (true, None) => open = Some(from),
+        let mut end = 0.0;
+        for step in Diagonal::new(rect, rows, cols, sum) {
+            match (blocked(step.row * cols + step.col), open) {
+                (true, None) => open = Some(step.from),
                 (false, Some(start)) => {
-                    rising(sketch, rect, sum, (start, from), stroke);
+                    rising(sketch, rect, sum, (start, step.from), stroke);
                     open = None;
                 }
                 _ => {}
             }
-            from = to;
+            end = step.to;
         }
         if let Some(start) = open {
-            rising(sketch, rect, sum, (start, last), stroke);
+            rising(sketch, rect, sum, (start, end), stroke);
         }
     }
 }
 
-/// Where the diagonal leaves the cell that it is in at `x`: through the right edge or through the top edge.
-fn next_edge(x: f32, sum: f32, width: f32, height: f32) -> f32 {
-    let tiny = 1e-3;
-    let right = ((x + tiny) / width).floor() * width + width;
-    let top = ((sum - x - tiny) / height).floor() * height;
-    right.min(sum - top).max(x + tiny)
+/// The cells that a rising diagonal passes, from the lower left to the upper right.
+struct Diagonal {
+    width: f32,
+    height: f32,
+    sum: f32,
+    x: f32,
+    last: f32,
+    row: usize,
+    col: usize,
+    cols: usize,
+}
+
+/// One cell on the way, and the stretch of x within it.
+struct Passage {
+    row: usize,
+    col: usize,
+    from: f32,
+    to: f32,
+}
+
+impl Diagonal {
+    fn new(rect: Rect, rows: usize, cols: usize, sum: f32) -> Self {
+        let (width, height) = (rect.width / cols as f32, rect.height / rows as f32);
+        let (x, last) = ((sum - rect.height).max(0.0), sum.min(rect.width));
+        let col = ((x / width) as usize).min(cols - 1);
+        let row = (((sum - x) / height) as usize).min(rows - 1);
+        Self { width, height, sum, x, last, row, col, cols }
+    }
+}
+
+impl Iterator for Diagonal {
+    type Item = Passage;
+
+    fn next(&mut self) -> Option<Passage> {
+        if self.x >= self.last || self.col >= self.cols {
+            return None;
+        }
+        let (row, col, from) = (self.row, self.col, self.x);
+        let right = (col + 1) as f32 * self.width;
+        let top = self.sum - row as f32 * self.height;
+        if right <= top {
+            self.col += 1;
+            self.x = right;
+        } else if row > 0 {
+            self.row -= 1;
+            self.x = top;
+        } else {
+            self.x = self.last;
+        }
+        Some(Passage { row, col, from, to: self.x.min(self.last) })
+    }
 }
 
 fn rising(sketch: &mut Sketch, rect: Rect, sum: f32, (from, to): (f32, f32), stroke: Stroke) {

@@ -31,13 +31,13 @@ impl Heading {
         heading
     }
 
-    /// The heading of a figure of all heads.
+    /// The heading of a figure of all heads: title and formula.
     pub fn of_scene(input: &FigureInput<'_>, sketch: &Sketch) -> Self {
-        let title = Label::plain(input.title, Face::Bold, TITLE, sketch.theme.ink);
-        Self { title, formula: formula(&attention_tex(input.spec), FORMULA, sketch.theme.ink).ok() }
+        let formula = formula(&attention_tex(input.spec), FORMULA, sketch.theme.ink).ok();
+        Self { formula, ..Self::plain(input.title, sketch) }
     }
 
-    /// A heading of words alone.
+    /// The title alone.
     pub fn plain(title: &str, sketch: &Sketch) -> Self {
         Self { title: Label::plain(title, Face::Bold, TITLE, sketch.theme.ink), formula: None }
     }
@@ -45,6 +45,12 @@ impl Heading {
     /// Width of the wider line, in points.
     pub fn width(&self) -> f32 {
         self.title.width().max(self.formula.as_ref().map_or(0.0, |formula| formula.width))
+    }
+
+    /// From the top of the title to the foot of the formula, in points.
+    pub fn height(&self) -> f32 {
+        let formula = self.formula.as_ref().map_or(0.0, |formula| formula.ascent + formula.descent + 10.0);
+        self.title.ascent() + formula
     }
 
     /// Draws the heading so that it ends at the height `bottom`, its left edge at `x`.
@@ -61,25 +67,30 @@ impl Heading {
 
 /// The formula in force, as TeX.
 pub fn attention_tex(spec: &AttentionSpec) -> String {
-    let mut scores = match &spec.scoring {
-        Scoring::ScaledDot => r"\frac{QK^{\top}}{\sqrt{d_k}}".to_owned(),
-        Scoring::Dot => r"QK^{\top}".to_owned(),
-        Scoring::Scale(scale) => format!(r"{}\,QK^{{\top}}", tex_number(*scale)),
-        Scoring::Additive { .. } => r"v^{\top}\tanh(W_q\,q+W_k\,k)".to_owned(),
-        Scoring::General { .. } => r"QWK^{\top}".to_owned(),
+    let cap = spec.softcap.map(tex_number);
+    let (factor, scores, divisor) = match &spec.scoring {
+        Scoring::ScaledDot => (String::new(), r"QK^{\top}", r"\sqrt{d_k}"),
+        Scoring::Dot => (String::new(), r"QK^{\top}", ""),
+        Scoring::Scale(scale) => (tex_number(*scale) + r"\,", r"QK^{\top}", ""),
+        Scoring::Additive { .. } => (String::new(), r"v^{\top}\tanh(W_q\,q+W_k\,k)", ""),
+        Scoring::General { .. } => (String::new(), r"QWK^{\top}", ""),
     };
-    if let Some(cap) = spec.softcap {
-        let cap = tex_number(cap);
-        scores = format!(r"{cap}\tanh\!\left(\frac{{1}}{{{cap}}}\,{scores}\right)");
+    let divisor = format!("{}{divisor}", cap.as_deref().unwrap_or_default());
+    let mut argument = format!("{factor}{scores}");
+    if !divisor.is_empty() {
+        argument = format!(r"\frac{{{argument}}}{{{divisor}}}");
+    }
+    if let Some(cap) = cap {
+        argument = format!(r"{cap}\tanh\!\left({argument}\right)");
     }
     if !spec.mask.is_empty() {
-        scores += "+M";
+        argument += "+M";
     }
     let softmax = match spec.softmax.over {
         SoftmaxAxis::Keys => r"\mathrm{softmax}",
         SoftmaxAxis::Queries => r"\mathrm{softmax}_{\mathrm{queries}}",
     };
-    format!(r"\mathrm{{Attention}}(Q,K,V)={softmax}\!\left({scores}\right)V")
+    format!(r"\mathrm{{Attention}}(Q,K,V)={softmax}\!\left({argument}\right)V")
 }
 
 fn tex_number(value: f64) -> String {

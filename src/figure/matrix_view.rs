@@ -1,6 +1,7 @@
 //! One matrix as coloured cells with digits.
 
 use super::hatch::{hatch, marks};
+use super::numbers::LARGE;
 use super::sizing::{CellPlan, NARROWEST, PADDING};
 use super::sketch::{HALF_DIGIT, Sketch, width};
 use super::{
@@ -22,6 +23,8 @@ pub struct MatrixView<'a> {
     hidden_by: Option<&'a Attention>,
     /// The largest weight of each query, where colours are relative to it.
     row_tops: Option<Vec<f64>>,
+    /// Numbers among which the widest is, once written.
+    extremes: Vec<f64>,
 }
 
 impl<'a> MatrixView<'a> {
@@ -39,6 +42,7 @@ impl<'a> MatrixView<'a> {
             transposed: false,
             hidden_by: masked.then_some(&head.attention),
             row_tops: None,
+            extremes: extremes(values),
         };
         match hues_of(id) {
             Some(hues) => view.scale = view.signed(hues, options.theme.colors()),
@@ -52,6 +56,13 @@ impl<'a> MatrixView<'a> {
     pub fn transposed(mut self, transposed: bool) -> Self {
         self.transposed = transposed;
         self
+    }
+
+    /// Shows `dropped` decimals less than `decimals`, though never less than two of those asked for; whole numbers stay whole.
+    pub fn drop_decimals(&mut self, decimals: usize, dropped: usize) {
+        if self.format.decimals > 0 {
+            self.format = NumberFormat::fixed(decimals.saturating_sub(dropped).max(decimals.min(2)));
+        }
     }
 
     fn signed(&self, hues: Signed, theme: &'static Theme) -> ColorScale {
@@ -74,6 +85,19 @@ impl<'a> MatrixView<'a> {
             && (0..self.values.rows()).any(|row| (0..self.values.cols()).any(|col| self.is_blocked(row, col)))
     }
 
+    /// What its legend is about.
+    pub fn subject(&self) -> &'static str {
+        match self.id {
+            MatrixId::RawScores => "raw score",
+            MatrixId::ScaledScores => "scaled",
+            MatrixId::MaskedScores => "masked",
+            MatrixId::Weights if self.row_tops.is_some() => "of its row's largest",
+            MatrixId::Weights => "weight",
+            MatrixId::Output | MatrixId::FinalOutput => "output",
+            _ => "value",
+        }
+    }
+
     /// Cells across the paper.
     pub fn across(&self) -> usize {
         if self.transposed { self.values.rows() } else { self.values.cols() }
@@ -87,19 +111,8 @@ impl<'a> MatrixView<'a> {
     /// How wide a cell has to be for the longest number at this size.
     pub fn cell_width(&self, digits: f32) -> f32 {
         let style = self.digit_style(digits);
-        let (mut low, mut high, mut special) = (0.0_f64, 0.0_f64, false);
-        for &value in self.values.data() {
-            if value.is_finite() {
-                (low, high) = (low.min(value), high.max(value));
-            } else {
-                special = true;
-            }
-        }
-        // The widest number has the most digits before the point; with an exponent, the most behind the mantissa.
-        let exponents = self.values.data().iter().filter(|value| value.is_finite() && value.abs() >= 1e6);
-        let widest = exponents.chain([&low, &high]).map(|value| width(&self.format.write(*value), style));
-        let special = if special { width("NaN", style) } else { 0.0 };
-        (widest.fold(special, f32::max) + PADDING).max(NARROWEST)
+        let widest = self.extremes.iter().map(|value| width(&self.format.write(*value), style));
+        (widest.fold(0.0, f32::max) + PADDING * digits).max(NARROWEST * digits)
     }
 
     fn digit_style(&self, digits: f32) -> super::sketch::Style {
@@ -128,13 +141,15 @@ impl<'a> MatrixView<'a> {
             rect,
             rows: self.down(),
             cols: self.across(),
-            fills: outcomes.iter().map(|(outcome, scale)| scale.color(*outcome)).collect(),
+            // Colours do not depend on the range once the outcome is known.
+            fills: outcomes.iter().map(|outcome| self.scale.color(*outcome)).collect(),
             rule,
             rule_color: sketch.theme.rule,
         });
-        let kinds = |i: usize| outcomes[i].0;
-        hatch(sketch, rect, self.down(), self.across(), |i| kinds(i) == Outcome::Blocked);
-        marks(sketch, rect, self.down(), self.across(), kinds);
+        hatch(sketch, rect, self.down(), self.across(), |i| outcomes[i] == Outcome::Blocked);
+        if self.extremes.iter().any(|value| !value.is_finite()) {
+            marks(sketch, rect, self.down(), self.across(), |i| outcomes[i]);
+        }
         if let Some(digits) = plan.digits {
             self.draw_digits(sketch, rect, digits, &outcomes);
         }
@@ -149,28 +164,28 @@ impl<'a> MatrixView<'a> {
         if self.transposed { (across, down) } else { (down, across) }
     }
 
-    /// What each cell is, in the order drawn, and the scale that colours it.
-    fn outcomes(&self) -> Vec<(Outcome, ColorScale)> {
+    /// What each cell is, in the order drawn.
+    fn outcomes(&self) -> Vec<Outcome> {
         let n_cells = self.values.rows() * self.values.cols();
-        (0..n_cells)
-            .map(|i| {
-                let (row, col) = self.place(i);
-                let scale = match &self.row_tops {
-                    Some(tops) => self.scale.with_range(0.0, tops[row]),
-                    None => self.scale,
-                };
-                (scale.outcome(self.values.get(row, col), self.is_blocked(row, col)), scale)
-            })
-            .collect()
+        let outcome = |i| {
+            let (row, col) = self.place(i);
+            let scale = match &self.row_tops {
+                Some(tops) => self.scale.with_range(0.0, tops[row]),
+                None => self.scale,
+            };
+            scale.outcome(self.values.get(row, col), self.is_blocked(row, col))
+        };
+        (0..n_cells).map(outcome).collect()
     }
 
-    fn draw_digits(&self, sketch: &mut Sketch, rect: Rect, size: f32, outcomes: &[(Outcome, ColorScale)]) {
+    fn draw_digits(&self, sketch: &mut Sketch, rect: Rect, size: f32, outcomes: &[Outcome]) {
         let (across, down) = (self.across(), self.down());
         let (width, height) = (rect.width / across as f32, rect.height / down as f32);
         sketch.reserve(outcomes.len());
-        for (i, (outcome, scale)) in outcomes.iter().enumerate() {
+        for (i, outcome) in outcomes.iter().enumerate() {
             let (row, col) = self.place(i);
-            let style = super::sketch::Style { color: scale.text_color(*outcome), ..self.digit_style(size) };
+            let style =
+                super::sketch::Style { color: self.scale.text_color(*outcome), ..self.digit_style(size) };
             let at = Point {
                 x: rect.x + (i % across) as f32 * width + width / 2.0,
                 y: rect.y + (i / across) as f32 * height + height / 2.0 + HALF_DIGIT * size,
@@ -192,6 +207,21 @@ fn draw_empty(sketch: &mut Sketch, rect: Rect) {
     let stroke = super::Stroke { width: 0.75, color: sketch.theme.border };
     sketch.polyline(corners.map(|(x, y)| Point { x, y }).to_vec(), stroke, true, Some((3.0, 2.0)));
     sketch.text_in_middle("∅", sketch.muted(10.0), rect.center(), Anchor::Middle);
+}
+
+/// The least and the largest number, what is no number, and numbers with an exponent of which any may be the widest.
+fn extremes(values: &Matrix) -> Vec<f64> {
+    let (mut low, mut high) = (0.0_f64, 0.0_f64);
+    let mut others = Vec::new();
+    for &value in values.data() {
+        if value.abs() < LARGE {
+            (low, high) = (low.min(value), high.max(value));
+        } else {
+            others.push(value);
+        }
+    }
+    others.extend([low, high]);
+    others
 }
 
 fn row_tops(weights: &Matrix) -> Vec<f64> {

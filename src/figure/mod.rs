@@ -1,5 +1,18 @@
 //! Room 5: figures. A request and an evaluation become a [`Drawing`]: items at final positions, in points.
 //!
+//! | part | what it does |
+//! |---|---|
+//! | [`compose`] | from a [`Figure`] and [`FigureOptions`] to a drawing |
+//! | `board`, `board_rows`, `board_columns` | Kᵀ, Q, V and all stages of one head on one axis of queries |
+//! | `single`, `heads`, `projection`, `chart`, `trace_figure` | the other figures |
+//! | `matrix_view`, `hatch`, `axis`, `caption`, `legend`, `heading` | what figures are made of |
+//! | `sizing` | how large cells and digits are |
+//! | `color`, `ramp`, `color_scale`, `theme` | from a number to a colour |
+//! | `numbers`, `ticks`, `shorten`, `words` | from a number, a label, a figure to text |
+//! | [`trace_text`] | the arithmetic behind a cell, line by line |
+//! | `fonts`, `shaping`, `text`, `label`, `formula` | text at final positions |
+//! | [`Drawing`] | items at final positions |
+//!
 //! This room does not know egui nor files.
 
 mod axis;
@@ -12,30 +25,39 @@ mod color;
 mod color_scale;
 mod compose;
 mod drawing;
+mod equation;
 mod font_data;
 mod fonts;
 mod formula;
 mod geometry;
 mod hatch;
 mod heading;
+mod heads;
 mod input;
 mod label;
 mod legend;
+mod mask_words;
 mod matrix_view;
 mod missing_glyph;
 mod numbers;
+mod projection;
 mod ramp;
 mod request;
 mod shaping;
 mod shorten;
+mod single;
 mod sizing;
 mod sketch;
 mod softmax_rows;
 mod text;
 mod theme;
+mod ticks;
+mod trace;
+mod trace_figure;
+mod trace_products;
 mod words;
 
-pub use chart::ChartSpec;
+pub use chart::{ChartLine, ChartSpec, line_color};
 pub use color::Color;
 pub use color_scale::{ColorScale, Outcome, Signed};
 pub use compose::{compose, compose_input};
@@ -49,9 +71,12 @@ pub use formula::{FormulaBox, FormulaError, formula};
 pub use geometry::{Point, Rect, Size};
 pub use input::FigureInput;
 pub use label::Label;
+pub use mask_words::mask_name;
 pub use numbers::{NumberFormat, format_number, format_short};
 pub use ramp::{Ramp, RampKind, ramp};
 pub use request::{Figure, FigureOptions, Pin};
 pub use shorten::{shorten_to_graphemes, shorten_to_width, visible};
 pub use text::{Anchor, measure, text};
-pub use theme::{FigureTheme, Ground, Theme};
+pub use theme::{FigureTheme, Theme, Tone};
+pub use ticks::{AxisScale, tick_label, ticks};
+pub use trace::{LineKind, TraceLine, TraceSection, TraceText, trace_text};

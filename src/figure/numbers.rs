@@ -10,7 +10,7 @@ pub struct NumberFormat {
 }
 
 /// From this magnitude on numbers are written with an exponent.
-const LARGE: f64 = 1e6;
+pub(super) const LARGE: f64 = 1e6;
 /// More places than an `f64` holds would only print noise.
 const MOST_DECIMALS: usize = 17;
 
@@ -122,7 +122,7 @@ mod tests {
             (5e-5, "0.0001"),
             (0.999_95, "1.0000"),
             (1e-12, "0.0000"),
-            (-0.7071, "−0.7071"),
+            (-0.7054, "−0.7054"),
         ] {
             assert_eq!(format_number(value, 4), expected, "{value}");
         }

@@ -3,13 +3,13 @@
 use std::sync::OnceLock;
 
 use super::color::Oklab;
-use super::{Color, Ground};
+use super::{Color, Tone};
 use crate::scene::Palette;
 
 /// 256 colours, from the colour of zero to the colour of the largest magnitude.
 pub type Ramp = [Color; 256];
 
-/// What a ramp colours. Every kind exists for light and for dark grounds.
+/// What a ramp colours. Every kind exists for light and for dark paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RampKind {
     /// Weights, in the palette chosen by the reader.
@@ -56,60 +56,77 @@ impl RampKind {
         Self::ALL.iter().position(|kind| *kind == self).unwrap_or(0)
     }
 
-    /// First and last colour on a ground; `None` for the published maps.
-    fn ends(self, ground: Ground) -> Option<(Color, Color)> {
-        let dark = ground == Ground::Dark;
+    /// First and last colour on paper of that tone; `None` for the published maps and for grey.
+    fn ends(self, tone: Tone) -> Option<(Color, Color)> {
+        let dark = tone == Tone::Dark;
         let (light_end, dark_end) = match self {
             Self::Weights(Palette::Violet) => (0x54_2e_92, 0xd2_bb_ff),
             Self::Weights(Palette::Blue) => (0x0f_4a_94, 0xa8_d2_ff),
-            Self::Weights(Palette::Grey) => return Some(grey_ends(dark)),
-            Self::Weights(Palette::Viridis | Palette::Cividis) => return None,
-            Self::ScorePlus => (0xc0_6a_3c, 0xf0_a0_72),
-            Self::ScoreMinus => (0x2c_7c_9a, 0x6f_bf_dd),
+            Self::Weights(Palette::Grey | Palette::Viridis | Palette::Cividis) => return None,
+            Self::ScorePlus => (0xaa_56_2c, 0xf0_a0_72),
+            Self::ScoreMinus => (0x24_72_90, 0x6f_bf_dd),
             Self::QueryPlus => (0x7f_a4_ec, 0x6d_92_dd),
             Self::QueryMinus => (0xb3_a4_8c, 0x93_86_72),
-            Self::KeyPlus => (0xe2_8a_90, 0xc8_72_7a),
-            Self::KeyMinus => (0x8b_a3_bd, 0x6f_86_9f),
+            Self::KeyPlus => (0xe2_8a_90, 0xd2_6c_74),
+            Self::KeyMinus => (0x8b_a3_bd, 0x70_95_bd),
             Self::ValuePlus => (0x79_bd_94, 0x5f_a2_7c),
             Self::ValueMinus => (0xa9_97_bd, 0x8b_7b_a0),
         };
-        let zero = zero(ground);
+        let zero = zero(tone);
         Some((zero, Color::hex(if dark { dark_end } else { light_end })))
     }
 }
 
-/// The colour of zero on a ground.
-pub fn zero(ground: Ground) -> Color {
-    match ground {
-        Ground::Light => Color::WHITE,
-        Ground::Dark => Color::hex(0x1d_20_27),
+/// The colour of zero on paper of that tone.
+pub fn zero(tone: Tone) -> Color {
+    match tone {
+        Tone::Light => Color::WHITE,
+        Tone::Dark => Color::hex(0x1d_20_27),
     }
 }
 
-fn grey_ends(dark: bool) -> (Color, Color) {
-    if dark { (Color::hex(0x0f_0f_0f), Color::WHITE) } else { (Color::WHITE, Color::BLACK) }
-}
-
-/// The 256 colours of a kind on a ground. Computed once.
-pub fn ramp(kind: RampKind, ground: Ground) -> &'static Ramp {
+/// The 256 colours of a kind on paper of that tone. Computed once.
+pub fn ramp(kind: RampKind, tone: Tone) -> &'static Ramp {
     static TABLES: [[OnceLock<Box<Ramp>>; KINDS]; 2] = [const { [const { OnceLock::new() }; KINDS] }; 2];
-    TABLES[ground as usize][kind.index()].get_or_init(|| Box::new(build(kind, ground)))
+    TABLES[tone as usize][kind.index()].get_or_init(|| Box::new(build(kind, tone)))
 }
 
-fn build(kind: RampKind, ground: Ground) -> Ramp {
-    if let Some((from, to)) = kind.ends(ground) {
-        return line(from, to);
+fn build(kind: RampKind, tone: Tone) -> Ramp {
+    if let Some((from, to)) = kind.ends(tone) {
+        return if tone == Tone::Dark { arc(from, to) } else { line(from, to) };
     }
-    let map = if kind == RampKind::Weights(Palette::Cividis) { colorous::CIVIDIS } else { colorous::VIRIDIS };
+    let map = match kind {
+        RampKind::Weights(Palette::Viridis) => colorous::VIRIDIS,
+        RampKind::Weights(Palette::Cividis) => colorous::CIVIDIS,
+        _ => return grey(tone),
+    };
     std::array::from_fn(|step| {
         let color = map.eval_rational(step, 256);
         Color::rgb(color.r, color.g, color.b)
     })
 }
 
+/// All 256 greys there are; any other line between black and white would repeat some.
+fn grey(tone: Tone) -> Ramp {
+    std::array::from_fn(|step| {
+        let level = if tone == Tone::Dark { step } else { 255 - step } as u8;
+        Color::rgb(level, level, level)
+    })
+}
+
 fn line(from: Color, to: Color) -> Ramp {
     let (from, to) = (Oklab::from(from), Oklab::from(to));
     std::array::from_fn(|step| faithful(from.mix(to, step as f64 / 255.0)))
+}
+
+/// A line in lightness that gains its hue early: straight lines from near-black pass through mud.
+fn arc(from: Color, to: Color) -> Ramp {
+    let (from, to) = (Oklab::from(from), Oklab::from(to));
+    std::array::from_fn(|step| {
+        let t = step as f64 / 255.0;
+        let hued = from.mix(to, t * (2.0 - t) + 0.35 * t * (1.0 - t));
+        faithful(Oklab { l: from.mix(to, t).l, ..hued })
+    })
 }
 
 /// The eight-bit neighbour whose lightness comes closest. Plain rounding would let neighbours swap lightness.
@@ -132,23 +149,23 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    const GROUNDS: [Ground; 2] = [Ground::Light, Ground::Dark];
+    const TONES: [Tone; 2] = [Tone::Light, Tone::Dark];
 
     #[test]
     fn sequential_maps_have_256_distinct_colours_of_strictly_monotone_lightness() {
-        for ground in GROUNDS {
+        for tone in TONES {
             for palette in [Palette::Violet, Palette::Blue, Palette::Grey, Palette::Viridis, Palette::Cividis]
             {
-                let colors = ramp(RampKind::Weights(palette), ground);
+                let colors = ramp(RampKind::Weights(palette), tone);
                 let distinct: HashSet<_> = colors.iter().collect();
                 // The published eight-bit viridis and cividis tables come from splines; only ours are held to 256.
                 let published = matches!(palette, Palette::Viridis | Palette::Cividis);
-                assert!(published || distinct.len() == 256, "{palette:?} {ground:?}: {}", distinct.len());
+                assert!(published || distinct.len() == 256, "{palette:?} {tone:?}: {}", distinct.len());
                 let falling = colors[0].lightness() > colors[255].lightness();
                 for (step, pair) in colors.windows(2).enumerate() {
                     let (a, b) = (pair[0].lightness(), pair[1].lightness());
                     let monotone = if falling { b < a } else { b > a };
-                    assert!(published || monotone, "{palette:?} {ground:?} step {step}: {a} {b}");
+                    assert!(published || monotone, "{palette:?} {tone:?} step {step}: {a} {b}");
                 }
             }
         }
@@ -156,9 +173,9 @@ mod tests {
 
     #[test]
     fn both_arms_of_a_signed_map_start_at_the_colour_of_zero() {
-        for ground in GROUNDS {
+        for tone in TONES {
             for kind in RampKind::ALL.into_iter().skip(5) {
-                assert_eq!(ramp(kind, ground)[0], zero(ground), "{kind:?}");
+                assert_eq!(ramp(kind, tone)[0], zero(tone), "{kind:?}");
             }
         }
     }
@@ -196,13 +213,13 @@ mod tests {
             (RampKind::KeyPlus, RampKind::KeyMinus),
             (RampKind::ValuePlus, RampKind::ValueMinus),
         ];
-        for ground in GROUNDS {
+        for tone in TONES {
             for (plus, minus) in pairs {
                 for matrix in [deuteranopia, protanopia] {
-                    let plus_seen = as_seen_by(matrix, ramp(plus, ground)[255]);
-                    let minus_seen = as_seen_by(matrix, ramp(minus, ground)[255]);
+                    let plus_seen = as_seen_by(matrix, ramp(plus, tone)[255]);
+                    let minus_seen = as_seen_by(matrix, ramp(minus, tone)[255]);
                     let apart = plus_seen.distance(minus_seen);
-                    assert!(apart > 0.06, "{plus:?} {ground:?}: {apart:.3}");
+                    assert!(apart > 0.06, "{plus:?} {tone:?}: {apart:.3}");
                 }
             }
         }

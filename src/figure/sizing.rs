@@ -10,13 +10,39 @@ pub const FEATURES_UP_TO: usize = 12;
 const COLOR_SIDE: f32 = 512.0;
 /// Extent of a feature axis without digits, in points.
 const STRIP: f32 = 112.0;
-/// The narrowest cell with digits, in points; whole numbers then still make near-square cells.
-pub const NARROWEST: f32 = 34.0;
-/// Room between a number and both edges of its cell together, in points.
-pub const PADDING: f32 = 7.0;
+/// The narrowest cell with digits, in sizes of the digits; whole numbers then still make near-square cells.
+pub const NARROWEST: f32 = 3.2;
+/// Room between a number and both edges of its cell together, in sizes of the digits.
+pub const PADDING: f32 = 0.66;
 
-/// Digit sizes, from comfortable to tight, in points.
-pub const DIGIT_SIZES: [f32; 6] = [10.5, 10.0, 9.5, 9.0, 8.5, 8.0];
+/// Digits of a board: their size in points, and how many decimals the stages give up for it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fit {
+    pub size: f32,
+    /// Decimals that scores, inputs and outputs show less than asked for.
+    pub dropped: usize,
+    /// Decimals that weights show less than asked for.
+    pub dropped_of_weights: usize,
+}
+
+/// From comfortable to tight. Larger digits are worth the last decimals of a score; all digits are there when one matrix is
+/// shown alone.
+pub const FITS: [Fit; 10] = [
+    fit(10.5, 0, 0),
+    fit(10.0, 0, 0),
+    fit(9.5, 0, 0),
+    fit(9.0, 0, 0),
+    fit(9.0, 1, 0),
+    fit(8.5, 1, 0),
+    fit(8.0, 1, 0),
+    fit(9.0, 2, 1),
+    fit(8.5, 2, 1),
+    fit(8.0, 2, 1),
+];
+
+const fn fit(size: f32, dropped: usize, dropped_of_weights: usize) -> Fit {
+    Fit { size, dropped, dropped_of_weights }
+}
 
 /// Height of rows that hold digits, for so many rows.
 pub fn row_height(n_rows: usize) -> f32 {
@@ -35,7 +61,7 @@ pub fn digits_for_row(height: f32) -> f32 {
 
 /// Side of a cell without digits where `n` of them make up an axis.
 pub fn color_cell(n: usize) -> f32 {
-    (COLOR_SIDE / n.max(1) as f32).min(12.0)
+    (COLOR_SIDE / n.max(1) as f32).min(28.0)
 }
 
 /// Extent of one feature on an axis of `n` features without digits.

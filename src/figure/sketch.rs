@@ -88,7 +88,11 @@ impl Sketch {
     }
 
     pub fn border(&mut self, rect: Rect) {
-        let stroke = Stroke { width: 0.75, color: self.theme.border };
+        self.outline(rect, Stroke { width: 0.75, color: self.theme.border });
+    }
+
+    /// A rectangle without fill.
+    pub fn outline(&mut self, rect: Rect, stroke: Stroke) {
         self.items.push(Item::Rect(RectItem { rect, radius: 0.0, fill: None, stroke: Some(stroke) }));
     }
 

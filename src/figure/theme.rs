@@ -4,7 +4,7 @@ use super::Color;
 
 /// Whether colours are made for light or dark paper.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Ground {
+pub enum Tone {
     /// Dark ink on light paper.
     #[default]
     Light,
@@ -28,7 +28,7 @@ pub enum FigureTheme {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Theme {
     /// Which ramps to use.
-    pub ground: Ground,
+    pub tone: Tone,
     /// The ground that the figure is made for.
     pub paper: Color,
     /// Text and axes.
@@ -43,9 +43,9 @@ pub struct Theme {
     pub border: Color,
     /// Strokes of blocked cells.
     pub hatch: Color,
-    /// Ground of blocked cells.
+    /// Tone of blocked cells.
     pub blocked: Color,
-    /// Ground of cells that are not a number.
+    /// Tone of cells that are not a number.
     pub not_a_number: Color,
     /// Marks of cells that are not a number or infinite.
     pub mark: Color,
@@ -74,7 +74,7 @@ impl FigureTheme {
 }
 
 const LIGHT: Theme = Theme {
-    ground: Ground::Light,
+    tone: Tone::Light,
     paper: Color::WHITE,
     ink: Color::hex(0x1c_21_2b),
     muted: Color::hex(0x64_6b_78),
@@ -92,7 +92,7 @@ const LIGHT: Theme = Theme {
 };
 
 const DARK: Theme = Theme {
-    ground: Ground::Dark,
+    tone: Tone::Dark,
     paper: Color::hex(0x14_16_1b),
     ink: Color::hex(0xe8_ea_ef),
     muted: Color::hex(0x9a_a1_af),
@@ -110,7 +110,7 @@ const DARK: Theme = Theme {
 };
 
 const PRINT: Theme = Theme {
-    ground: Ground::Light,
+    tone: Tone::Light,
     paper: Color::WHITE,
     ink: Color::BLACK,
     muted: Color::hex(0x4a_4a_4a),

@@ -1,0 +1,209 @@
+//! A trace in words and numbers: what the inspector shows and the trace figure draws.
+
+use super::mask_words::verdict;
+use super::numbers::{format_number, format_short};
+use super::shorten::shorten_to_graphemes;
+use super::trace_products::{output_sum, product_sum, projections, vector};
+use super::{FigureInput, Pin};
+use crate::engine::{Carry, EmptyRow, ScoreTrace, Scoring, SoftmaxAxis, SoftmaxTrace, Trace, trace};
+
+/// How a line is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LineKind {
+    /// What the section comes to.
+    Result,
+    /// A step.
+    Plain,
+    /// An aside.
+    Muted,
+}
+
+/// One line of a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceLine {
+    /// The line as it stands.
+    pub text: String,
+    /// How it is to be read.
+    pub kind: LineKind,
+}
+
+/// One step of attention.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceSection {
+    /// What is computed.
+    pub title: String,
+    /// How.
+    pub lines: Vec<TraceLine>,
+}
+
+/// Everything behind one cell, in the order in which it is computed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceText {
+    /// The pair: `sat → cat`.
+    pub title: String,
+    /// The steps.
+    pub sections: Vec<TraceSection>,
+}
+
+impl TraceLine {
+    pub(super) fn plain(text: impl Into<String>) -> Self {
+        Self { text: text.into(), kind: LineKind::Plain }
+    }
+
+    pub(super) fn result(text: impl Into<String>) -> Self {
+        Self { text: text.into(), kind: LineKind::Result }
+    }
+
+    pub(super) fn muted(text: impl Into<String>) -> Self {
+        Self { text: text.into(), kind: LineKind::Muted }
+    }
+}
+
+impl TraceSection {
+    pub(super) fn new(title: impl Into<String>, lines: Vec<TraceLine>) -> Self {
+        Self { title: title.into(), lines }
+    }
+}
+
+/// The trace of a pair in a head, with numbers to so many decimals. `None` where there is no such pair or head.
+pub fn trace_text(input: &FigureInput<'_>, head: usize, pin: Pin, decimals: usize) -> Option<TraceText> {
+    let head = input.head(head)?;
+    let pair = (pin.query, pin.key);
+    let exact = trace(&head.input, input.spec, head.query_head, pair, Carry::Exact)?;
+    let rounded = trace(&head.input, input.spec, head.query_head, pair, Carry::Decimals(decimals))?;
+    let mut sections = projections(input, head, pin, decimals);
+    sections.push(raw_score(&exact, decimals));
+    sections.push(scaled(input, &exact, decimals));
+    sections.push(TraceSection::new("Mask", verdict(input, &exact, decimals)));
+    sections.push(softmax(&exact.softmax, (pin.query, pin.key), decimals));
+    sections.push(output(&exact, &rounded, decimals));
+    let name = |labels: &[String], index: usize| {
+        labels.get(index).map_or_else(|| (index + 1).to_string(), |label| shorten_to_graphemes(label, 32))
+    };
+    let title = format!("{} → {}", name(input.query_labels, pin.query), name(input.key_labels, pin.key));
+    Some(TraceText { title, sections })
+}
+
+fn raw_score(trace: &Trace, decimals: usize) -> TraceSection {
+    let short = |value| format_short(value, decimals);
+    match &trace.score {
+        ScoreTrace::Dot(product) => {
+            let sum = product_sum(product, decimals);
+            TraceSection::new("Raw score q · k", vec![TraceLine::plain(format!("s = {sum}"))])
+        }
+        ScoreTrace::Additive { units, total } => {
+            let shown = units.iter().take(4).enumerate().map(|(i, unit)| {
+                TraceLine::plain(format!(
+                    "unit {}: {} · tanh({} + {}) = {}",
+                    i + 1,
+                    short(unit.v),
+                    short(unit.from_query.total),
+                    factor(unit.from_key.total, decimals),
+                    short(unit.product)
+                ))
+            });
+            let mut lines: Vec<TraceLine> = shown.collect();
+            if units.len() > 4 {
+                lines.push(TraceLine::muted(format!("… and {} more units", units.len() - 4)));
+            }
+            lines.push(TraceLine::result(format!("s = {}", short(*total))));
+            TraceSection::new("Raw score v · tanh(W_q q + W_k k)", lines)
+        }
+        ScoreTrace::General { product, .. } => {
+            let sum = product_sum(product, decimals);
+            TraceSection::new("Raw score (q W) · k", vec![TraceLine::plain(format!("s = {sum}"))])
+        }
+    }
+}
+
+fn scaled(input: &FigureInput<'_>, trace: &Trace, decimals: usize) -> TraceSection {
+    let raw = format_short(trace.score.total(), decimals);
+    let result = format_number(trace.scaled, decimals);
+    let width = input.heads.first().map_or(0, |head| head.input.k.cols());
+    let line = match input.spec.scoring {
+        Scoring::ScaledDot => TraceLine::plain(format!("{raw} / √{width} = {result}")),
+        Scoring::Scale(scale) => {
+            let scale = factor(scale, decimals);
+            TraceLine::plain(format!("{raw} · {scale} = {result}"))
+        }
+        _ => TraceLine::muted(format!("not scaled: {result}")),
+    };
+    let mut lines = vec![line];
+    if let Some(cap) = trace.soft_cap {
+        let c = format_short(cap.cap, decimals);
+        let (before, after) = (format_number(cap.before, decimals), format_number(cap.after, decimals));
+        lines.push(TraceLine::plain(format!("soft cap: {c} · tanh({before} / {c}) = {after}")));
+    }
+    TraceSection::new("Scaled score", lines)
+}
+
+fn softmax(trace: &SoftmaxTrace, (query, key): (usize, usize), decimals: usize) -> TraceSection {
+    let number = |value| format_number(value, decimals);
+    let (title, own, whole) = match trace.over {
+        SoftmaxAxis::Keys => ("Softmax over keys", key, "row"),
+        SoftmaxAxis::Queries => ("Softmax over queries", query, "column"),
+    };
+    if let Some(policy) = trace.empty {
+        let words = match policy {
+            EmptyRow::Zero => "nothing is visible; by the policy in force every weight is 0",
+            EmptyRow::NotANumber => "nothing is visible; 0 / 0 is not a number, and the policy keeps it",
+            EmptyRow::Uniform => "nothing is visible; by the policy in force all weights are equal",
+        };
+        let weight = format!("weight {}", number(trace.weight));
+        return TraceSection::new(title, vec![TraceLine::plain(words), TraceLine::result(weight)]);
+    }
+    let Some(term) = trace.terms.get(own) else { return TraceSection::new(title, Vec::new()) };
+    let exp = number(term.exp);
+    let exponent = if term.blocked_by.is_some() {
+        "−∞".to_owned()
+    } else if trace.subtracted == 0.0 {
+        number(term.masked)
+    } else {
+        difference(term.masked, trace.subtracted, decimals)
+    };
+    let exps = trace.terms.iter().filter(|term| term.blocked_by.is_none()).map(|term| number(term.exp));
+    let sum = elided(exps.collect(), " + ");
+    let lines = vec![
+        TraceLine::plain(format!("exp({exponent}) = {exp}")),
+        TraceLine::muted(format!("{whole} max {}", number(trace.max))),
+        TraceLine::plain(format!("Σexp = {sum} = {}", number(trace.sum))),
+        TraceLine::result(format!("{exp} / {} = {}", number(trace.sum), number(trace.weight))),
+    ];
+    TraceSection::new(title, lines)
+}
+
+fn output(exact: &Trace, rounded: &Trace, decimals: usize) -> TraceSection {
+    let mut lines = vec![TraceLine::plain(output_sum(&exact.output, decimals))];
+    lines.push(TraceLine::result(format!(
+        "= {}",
+        vector(&exact.output.row(), |v| format_number(v, decimals))
+    )));
+    let by_hand = vector(&rounded.output.row(), |v| format_number(v, decimals));
+    lines.push(TraceLine::muted(format!("rounded to {decimals} places at each step: {by_hand}")));
+    TraceSection::new("Output row", lines)
+}
+
+/// `a − b`, or `a + |b|` where b is negative.
+fn difference(a: f64, b: f64, decimals: usize) -> String {
+    let sign = if b < 0.0 { "+" } else { "−" };
+    format!("{} {sign} {}", format_number(a, decimals), format_number(b.abs(), decimals))
+}
+
+/// A factor or summand: in parentheses where it carries a sign of its own.
+pub(super) fn factor(value: f64, decimals: usize) -> String {
+    let text = format_short(value, decimals);
+    if text.starts_with('−') { format!("({text})") } else { text }
+}
+
+/// Longer sums than this are shortened in their middle.
+const MOST_TERMS: usize = 6;
+
+/// The terms joined; in longer sums the first three and the last, with the number of those left out.
+pub(super) fn elided(terms: Vec<String>, joint: &str) -> String {
+    if terms.len() <= MOST_TERMS {
+        return if terms.is_empty() { "0".to_owned() } else { terms.join(joint) };
+    }
+    let left_out = terms.len() - 4;
+    let first = terms[..3].join(joint);
+    format!("{first}{joint}… {left_out} more …{joint}{}", terms[terms.len() - 1])
+}

@@ -1,0 +1,59 @@
+//! The trace of the pinned pair as a figure.
+
+use super::board::{MARGIN, valid_pin};
+use super::sketch::{Sketch, Style};
+use super::trace::{LineKind, TraceText, trace_text};
+use super::{Anchor, Drawing, Face, FigureInput, FigureOptions, Label, Pin, Point};
+
+/// From line to line, in points.
+const LINE: f32 = 18.0;
+
+/// Every step from the operands to the output row. Without a pin, of the first pair.
+pub fn trace_figure(input: &FigureInput<'_>, options: &FigureOptions) -> Drawing {
+    let mut sketch = Sketch::new(options.theme.colors());
+    let pin = valid_pin(input, options).unwrap_or(Pin { query: 0, key: 0 });
+    let Some(trace) = trace_text(input, options.head, pin, options.decimals) else {
+        let words = "There is no pair of a query and a key to trace.";
+        sketch.text(words, sketch.muted(11.0), Point::default(), Anchor::Start);
+        return sketch.into_drawing(MARGIN, input.title.to_owned(), words.to_owned());
+    };
+    let mut y = 0.0;
+    if options.title {
+        let title = Label::plain(&trace.title, Face::Bold, 18.0, sketch.theme.ink);
+        let scene = Label::plain(input.title, Face::Regular, 11.0, sketch.theme.muted);
+        sketch.extend(title.place(Point { x: 0.0, y }, Anchor::Start));
+        sketch.extend(scene.place(Point { x: 0.0, y: y + 18.0 }, Anchor::Start));
+        y += 46.0;
+    }
+    draw_sections(&mut sketch, &trace, y);
+    sketch.into_drawing(MARGIN, trace.title.clone(), words(&trace))
+}
+
+fn draw_sections(sketch: &mut Sketch, trace: &TraceText, mut y: f32) {
+    for section in &trace.sections {
+        let title = Label::markup(&section.title, Face::Bold, 10.0, sketch.theme.muted);
+        sketch.extend(title.place(Point { x: 0.0, y }, Anchor::Start));
+        for line in &section.lines {
+            y += LINE;
+            let style = style_of(line.kind, sketch);
+            sketch.text(&line.text, style, Point { x: 14.0, y }, Anchor::Start);
+        }
+        y += LINE + 10.0;
+    }
+}
+
+fn style_of(kind: LineKind, sketch: &Sketch) -> Style {
+    match kind {
+        LineKind::Plain => sketch.ink(12.0),
+        LineKind::Muted => sketch.muted(11.0),
+        LineKind::Result => Style { face: Face::Bold, size: 12.0, color: sketch.theme.weight },
+    }
+}
+
+fn words(trace: &TraceText) -> String {
+    let sections = trace.sections.iter().map(|section| {
+        let lines: Vec<&str> = section.lines.iter().map(|line| line.text.as_str()).collect();
+        format!("{}: {}.", section.title.replace('_', " "), lines.join("; "))
+    });
+    sections.collect::<Vec<_>>().join(" ")
+}

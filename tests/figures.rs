@@ -1,0 +1,451 @@
+//! Figures of many scenes: nothing leaves the paper, nothing overlaps, digits fit their cells, and known figures stay as they are.
+
+use qkv::figure::{
+    Color, Drawing, Face, Figure, FigureOptions, FigureTheme, Item, MatrixId, Pin, Point, Rect, Text, compose,
+};
+use qkv::scene::{Orientation, Scene, Stage, evaluate, read};
+
+fn scene(text: &str) -> Scene {
+    read(text, &mut |path| Err(std::io::Error::other(path.to_owned()))).unwrap()
+}
+
+fn draw(text: &str, figure: &Figure, change: impl FnOnce(&mut FigureOptions)) -> Drawing {
+    let scene = scene(text);
+    let mut options = FigureOptions::of_view(&scene.spec().view);
+    change(&mut options);
+    compose(figure, &scene, &evaluate(&scene), &options)
+}
+
+/// A scene of random numbers. `labels` makes a label of a number.
+fn random(
+    n_q: usize,
+    n_k: usize,
+    d_k: usize,
+    d_v: usize,
+    mask: &str,
+    labels: impl Fn(usize) -> String,
+) -> String {
+    let names = |n| (0..n).map(|i| format!("{:?}", labels(i))).collect::<Vec<_>>().join(", ");
+    format!(
+        "Scene(title: \"Random numbers\", tokens: (queries: [{}], keys: [{}]), input: Heads(
+            q: [Randn(rows: {n_q}, cols: {d_k}, seed: 1)], k: [Randn(rows: {n_k}, cols: {d_k}, seed: 2)],
+            v: [Randn(rows: {n_k}, cols: {d_v}, seed: 3, factor: 5.0)]), scoring: ScaledDot, mask: [{mask}])",
+        names(n_q),
+        names(n_k)
+    )
+}
+
+fn causal_three() -> &'static str {
+    "Scene(title: \"Three positions, causal\", tokens: [\"the\", \"cat\", \"sat\"], input: Heads(
+        q: [[[1, 0], [0, 1], [1, 1]]], k: [[[1, 0], [0, 1], [1, 1]]], v: [[[2, 0], [0, 4], [1, 1]]]),
+        scoring: ScaledDot, mask: [Causal(TopLeft)])"
+}
+
+fn heads_of(n: usize, kv: usize) -> String {
+    format!(
+        "Scene(title: \"Heads\", tokens: [\"the\", \"cat\", \"sat\", \"down\"], input: Projected(
+            x: Randn(rows: 4, cols: 8, seed: 0), heads: {n}, kv_heads: {kv},
+            w_q: Randn(rows: 8, cols: {q}, seed: 1), w_k: Randn(rows: 8, cols: {k}, seed: 2),
+            w_v: Randn(rows: 8, cols: {k}, seed: 3), w_o: Randn(rows: {q}, cols: 8, seed: 4, factor: 0.5)),
+            scoring: ScaledDot, mask: [Causal(TopLeft)])",
+        q = 2 * n,
+        k = 2 * kv
+    )
+}
+
+fn odd_numbers() -> &'static str {
+    "Scene(title: \"Numbers that are none\", tokens: (queries: [\"a\", \"b\", \"\", \"d\"], keys: [\"k\", \" \", \"m\", \"n\"]),
+        input: Heads(q: [[[1, 0], [NaN, 1], [1, 1], [inf, 1]]], k: [[[1, 0], [0, 1], [1, 1], [-1000000000.0, 0.25]]],
+        v: [[[2, 0], [0, 4], [1, 1], [-3.5, inf]]]), scoring: ScaledDot,
+        mask: [Matrix(convention: TrueAllows, rows: [[false, false, false, false], [true, true, true, true],
+        [true, false, true, false], [true, true, true, true]])])"
+}
+
+fn texts(drawing: &Drawing) -> impl Iterator<Item = &Text> {
+    drawing.items.iter().filter_map(|item| match item {
+        Item::Text(text) => Some(text),
+        _ => None,
+    })
+}
+
+/// The box that the letters of a run fill, without the room for accents.
+fn letters(text: &Text) -> Rect {
+    Rect {
+        x: text.origin.x + 0.3,
+        y: text.origin.y - 0.70 * text.size,
+        width: (text.width - 0.6).max(0.0),
+        height: 0.88 * text.size,
+    }
+}
+
+fn overlap(a: Rect, b: Rect) -> bool {
+    a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom()
+}
+
+fn assert_inside(drawing: &Drawing, what: &str) {
+    let inside =
+        |x: f32, y: f32| (0.0..=drawing.size.width).contains(&x) && (0.0..=drawing.size.height).contains(&y);
+    let rect_inside = |rect: Rect| inside(rect.x, rect.y) && inside(rect.right(), rect.bottom());
+    for item in &drawing.items {
+        let good = match item {
+            Item::Cells(cells) => rect_inside(cells.rect) && cells.fills.len() == cells.rows * cells.cols,
+            Item::Rect(item) => rect_inside(item.rect),
+            Item::Polyline(line) => line.points.iter().all(|point| inside(point.x, point.y)),
+            Item::Text(text) => rect_inside(letters(text)),
+            Item::Outline(_) => true,
+        };
+        assert!(good, "{what}: outside the paper of {:?}: {item:?}", drawing.size);
+    }
+}
+
+fn assert_no_overlap(drawing: &Drawing, what: &str) {
+    // Formulas set signs closer than their boxes.
+    let mut boxes: Vec<(Rect, &str)> = texts(drawing)
+        .filter(|text| !matches!(text.face, Face::Math(_)) && !text.content.trim().is_empty())
+        .map(|text| (letters(text), text.content.as_str()))
+        .collect();
+    boxes.sort_by(|a, b| a.0.x.total_cmp(&b.0.x));
+    for (i, (a, a_text)) in boxes.iter().enumerate() {
+        for (b, b_text) in boxes[i + 1..].iter().take_while(|(b, _)| b.x < a.right()) {
+            assert!(!overlap(*a, *b), "{what}: {a_text:?} at {a:?} overlaps {b_text:?} at {b:?}");
+        }
+    }
+}
+
+fn assert_digits_fit(drawing: &Drawing, what: &str) {
+    for grid in drawing.grids.iter().filter(|grid| grid.rows > 0 && grid.cols > 0) {
+        for text in texts(drawing) {
+            let middle = Point { x: text.origin.x + text.width / 2.0, y: text.origin.y - 0.3 * text.size };
+            let Some(cell) = grid.cell_at(middle) else { continue };
+            let cell = grid.cell_rect(cell.row, cell.col);
+            let fits = text.origin.x >= cell.x && text.origin.x + text.width <= cell.right() + 0.01;
+            assert!(fits, "{what}: {:?} of {:?} is wider than its cell", text.content, grid.matrix);
+            assert!(
+                letters(text).y >= cell.y && letters(text).bottom() <= cell.bottom() + 0.5,
+                "{what}: height"
+            );
+        }
+    }
+}
+
+fn assert_well_laid_out(drawing: &Drawing, what: &str) {
+    assert_inside(drawing, what);
+    assert_no_overlap(drawing, what);
+    assert_digits_fit(drawing, what);
+    assert!(!drawing.description.is_empty(), "{what}: no description");
+}
+
+const SHORT: fn(usize) -> String = |i| format!("t{}", i + 1);
+const LONG: fn(usize) -> String = |i| format!("a rather long label {i} 👩‍👩‍👧‍👦");
+const ODD: fn(usize) -> String = |i| ["", " ", "שלום", "深", "W", "i", "e\u{301}"][i % 7].to_owned();
+
+#[test]
+fn boards_of_many_shapes_are_well_laid_out() {
+    let shapes = [
+        (1, 1, 1, 1),
+        (1, 2, 2, 2),
+        (2, 1, 1, 1),
+        (3, 3, 2, 2),
+        (5, 2, 3, 4),
+        (2, 7, 12, 1),
+        (8, 8, 2, 2),
+        (12, 12, 13, 16),
+        (1, 40, 4, 4),
+        (40, 1, 4, 4),
+        (17, 20, 2, 64),
+        (65, 3, 2, 2),
+        (3, 200, 3, 2),
+        (90, 90, 8, 8),
+    ];
+    for (n_q, n_k, d_k, d_v) in shapes {
+        for (labels, name) in [(SHORT, "short"), (LONG, "long"), (ODD, "odd")] {
+            for orientation in [Orientation::QueriesAsRows, Orientation::QueriesAsColumns] {
+                let text = random(n_q, n_k, d_k, d_v, "Causal(TopLeft)", labels);
+                let drawing = draw(&text, &Figure::Board, |options| {
+                    options.orientation = orientation;
+                    options.pin = Some(Pin { query: n_q / 2, key: n_k / 2 });
+                });
+                assert_well_laid_out(
+                    &drawing,
+                    &format!("{n_q} × {n_k}, {d_k}, {d_v}, {name}, {orientation:?}"),
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn boards_of_any_choice_of_stages_are_well_laid_out() {
+    for bits in 0..32_u32 {
+        let stages: Vec<Stage> =
+            Stage::ALL.into_iter().enumerate().filter(|(i, _)| bits >> i & 1 == 1).map(|(_, s)| s).collect();
+        for orientation in [Orientation::QueriesAsRows, Orientation::QueriesAsColumns] {
+            let text = random(3, 4, 2, 3, "Causal(TopLeft)", LONG);
+            let drawing = draw(&text, &Figure::Board, |options| {
+                options.stages = stages.clone();
+                options.orientation = orientation;
+                options.pin = Some(Pin { query: 1, key: 1 });
+            });
+            assert_well_laid_out(&drawing, &format!("{stages:?} {orientation:?}"));
+        }
+    }
+}
+
+#[test]
+fn every_other_figure_is_well_laid_out() {
+    let matrices = [
+        MatrixId::X,
+        MatrixId::Context,
+        MatrixId::WQ,
+        MatrixId::WO,
+        MatrixId::Q,
+        MatrixId::K,
+        MatrixId::V,
+        MatrixId::Concat,
+        MatrixId::FinalOutput,
+    ];
+    let mut figures = vec![Figure::Heads, Figure::Projection, Figure::Trace];
+    figures.extend(Stage::ALL.map(Figure::Stage));
+    figures.extend(matrices.map(Figure::Matrix));
+    let odd = odd_numbers().to_owned();
+    let scenes = [
+        heads_of(2, 1),
+        heads_of(8, 8),
+        odd,
+        random(20, 20, 20, 20, "ValidKeys(7)", LONG),
+        causal_three().to_owned(),
+    ];
+    for scene in &scenes {
+        for figure in &figures {
+            for orientation in [Orientation::QueriesAsRows, Orientation::QueriesAsColumns] {
+                let drawing = draw(scene, figure, |options| {
+                    options.orientation = orientation;
+                    options.pin = Some(Pin { query: 2, key: 1 });
+                });
+                assert_well_laid_out(&drawing, &format!("{figure:?} {orientation:?}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn all_stages_of_a_board_share_their_rows() {
+    let drawing = draw(&random(5, 3, 2, 4, "", SHORT), &Figure::Board, |_| {});
+    let stages: Vec<_> = drawing
+        .grids
+        .iter()
+        .filter(|grid| !matches!(grid.matrix, MatrixId::K | MatrixId::V))
+        .map(|grid| (grid.rect.y, grid.rect.height))
+        .collect();
+    assert_eq!(stages.len(), 6);
+    assert!(stages.iter().all(|stage| *stage == stages[0]), "{stages:?}");
+    let (k, raw) = (drawing.grid(MatrixId::K).unwrap(), drawing.grid(MatrixId::RawScores).unwrap());
+    assert_eq!((k.rect.x, k.rect.width), (raw.rect.x, raw.rect.width));
+    let (v, output) = (drawing.grid(MatrixId::V).unwrap(), drawing.grid(MatrixId::Output).unwrap());
+    assert_eq!((v.rect.x, v.rect.width), (output.rect.x, output.rect.width));
+}
+
+#[test]
+fn an_eight_token_board_fits_a_small_window_and_a_five_stage_one_a_large_window() {
+    let text = random(8, 8, 2, 2, "Causal(TopLeft)", SHORT);
+    let three = draw(&text, &Figure::Board, |options| {
+        options.stages = vec![Stage::RawScores, Stage::Weights, Stage::Output];
+    });
+    assert!(three.size.width <= 930.0, "{}", three.size.width);
+    let five = draw(&text, &Figure::Board, |_| {});
+    assert!(five.size.width <= 1470.0, "{}", five.size.width);
+    assert!(texts(&five).all(|text| text.size >= 6.0));
+}
+
+#[test]
+fn cells_are_found_again_under_the_pointer() {
+    for orientation in [Orientation::QueriesAsRows, Orientation::QueriesAsColumns] {
+        let text = random(4, 5, 2, 3, "", |_| "the".to_owned());
+        let drawing = draw(&text, &Figure::Board, |options| options.orientation = orientation);
+        for grid in &drawing.grids {
+            for row in 0..grid.rows {
+                for col in 0..grid.cols {
+                    let (_, cell) = drawing.cell_at(grid.cell_rect(row, col).center()).unwrap();
+                    assert_eq!((cell.matrix, cell.row, cell.col), (grid.matrix, row, col));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn blocked_cells_and_small_weights_look_different() {
+    // One key far below the others, and one blocked.
+    let text = "Scene(title: \"t\", input: Heads(q: [[[1]]], k: [[[0], [-40], [0]]], v: [[[1], [1], [1]]]),
+        scoring: Dot, mask: [ValidKeys(2)])";
+    let drawing = draw(text, &Figure::Stage(Stage::Weights), |_| {});
+    let contents: Vec<&str> = texts(&drawing).map(|text| text.content.as_str()).collect();
+    assert!(contents.contains(&"0.0000") && contents.contains(&"0"), "{contents:?}");
+    let cells = drawing.items.iter().find_map(|item| match item {
+        Item::Cells(cells) if cells.cols == 3 => Some(cells),
+        _ => None,
+    });
+    let fills = &cells.unwrap().fills;
+    assert_ne!(fills[1], fills[2]);
+    assert!(contents.contains(&"blocked"));
+    let open = draw(&text.replace("ValidKeys(2)", ""), &Figure::Stage(Stage::Weights), |_| {});
+    assert!(texts(&open).all(|text| text.content != "blocked"), "no key to what is not there");
+}
+
+#[test]
+fn not_a_number_and_infinities_have_their_glyphs_and_leave_the_range_alone() {
+    let drawing = draw(odd_numbers(), &Figure::Stage(Stage::MaskedScores), |_| {});
+    let contents: Vec<&str> = texts(&drawing).map(|text| text.content.as_str()).collect();
+    for glyph in ["NaN", "∞", "−∞", "−1.4142", "1.4142", "∅", "␣"] {
+        assert!(contents.contains(&glyph), "{glyph} in {contents:?}");
+    }
+}
+
+#[test]
+fn a_long_sequence_stays_one_item_per_matrix_and_thins_out_its_labels() {
+    let drawing = draw(&random(300, 300, 2, 2, "Causal(TopLeft)", SHORT), &Figure::Board, |_| {});
+    let largest = drawing.items.iter().filter_map(|item| match item {
+        Item::Cells(cells) => Some(cells.fills.len()),
+        _ => None,
+    });
+    assert_eq!(largest.max(), Some(90_000));
+    assert!(texts(&drawing).count() < 400, "{}", texts(&drawing).count());
+}
+
+#[test]
+fn the_same_request_gives_the_same_drawing() {
+    let once = draw(causal_three(), &Figure::Board, |_| {});
+    let again = draw(causal_three(), &Figure::Board, |_| {});
+    assert_eq!(once, again);
+}
+
+#[test]
+fn scenes_without_keys_or_pins_outside_do_not_panic() {
+    let text =
+        "Scene(title: \"No keys\", input: Heads(q: [[[1, 2]]], k: [[]], v: [[]]), scoring: Dot, mask: [])";
+    if let Ok(scene) = read(text, &mut |_| Err(std::io::Error::other("no file"))) {
+        for figure in
+            [Figure::Board, Figure::Trace, Figure::Heads, Figure::Projection, Figure::Stage(Stage::Weights)]
+        {
+            let options = FigureOptions { pin: Some(Pin { query: 9, key: 9 }), ..FigureOptions::default() };
+            let drawing = compose(&figure, &scene, &evaluate(&scene), &options);
+            assert!(drawing.size.width > 0.0, "{figure:?}");
+        }
+    }
+    let drawing = draw(causal_three(), &Figure::Board, |options| {
+        options.pin = Some(Pin { query: 3, key: 0 });
+        options.head = 7;
+    });
+    assert_well_laid_out(&drawing, "pin outside");
+}
+
+#[test]
+fn descriptions_say_what_a_figure_shows() {
+    let drawing =
+        draw(causal_three(), &Figure::Board, |options| options.pin = Some(Pin { query: 2, key: 1 }));
+    assert_eq!(drawing.title, "Three positions, causal");
+    assert_eq!(
+        drawing.description,
+        "Attention with 3 queries, 3 keys, key width 2 and value width 2. A mask blocks 3 of 9 pairs. \
+         Largest weights: the to the 1.0000, cat to cat 0.6698, sat to sat 0.5035. \
+         Pinned: from sat to cat, weight 0.2483."
+    );
+}
+
+#[test]
+fn the_trace_shows_the_operands_that_a_reader_would_write() {
+    let drawing =
+        draw(causal_three(), &Figure::Trace, |options| options.pin = Some(Pin { query: 2, key: 1 }));
+    let contents: Vec<&str> = texts(&drawing).map(|text| text.content.as_str()).collect();
+    for line in [
+        "sat → cat",
+        "s = 1·0 + 1·1 = 1",
+        "1 / √2 = 0.7071",
+        "visible: causal allows 2 ≤ 3",
+        "exp(0.7071 − 1.4142) = 0.4931",
+        "row max 1.4142",
+        "Σexp = 0.4931 + 0.4931 + 1.0000 = 1.9861",
+        "0.4931 / 1.9861 = 0.2483",
+        "0.2483·[2, 0] + 0.2483·[0, 4] + 0.5035·[1, 1]",
+        "= [1.0000, 1.4965]",
+        "rounded to 4 places at each step: [1.0001, 1.4967]",
+    ] {
+        assert!(contents.contains(&line), "{line} in {contents:#?}");
+    }
+    let blocked =
+        draw(causal_three(), &Figure::Trace, |options| options.pin = Some(Pin { query: 0, key: 2 }));
+    assert!(texts(&blocked).any(|text| text.content == "blocked by layer 1: causal, top left"));
+    assert!(texts(&blocked).any(|text| text.content == "3 > 1: the key comes after the query"));
+}
+
+#[test]
+fn known_figures_stay_as_they_are() {
+    let pin = |options: &mut FigureOptions| options.pin = Some(Pin { query: 2, key: 1 });
+    check_golden("causal_board", &draw(causal_three(), &Figure::Board, pin));
+    check_golden(
+        "causal_board_columns_dark",
+        &draw(causal_three(), &Figure::Board, |options| {
+            options.orientation = Orientation::QueriesAsColumns;
+            options.theme = FigureTheme::Dark;
+        }),
+    );
+    check_golden("odd_weights", &draw(odd_numbers(), &Figure::Stage(Stage::Weights), pin));
+    check_golden("two_heads", &draw(&heads_of(2, 1), &Figure::Heads, pin));
+}
+
+/// Compares with `tests/golden/NAME.txt`; with `QKV_BLESS` set, writes it instead.
+fn check_golden(name: &str, drawing: &Drawing) {
+    let path = format!("{}/tests/golden/{name}.txt", env!("CARGO_MANIFEST_DIR"));
+    let found = dump(drawing);
+    if std::env::var_os("QKV_BLESS").is_some() {
+        std::fs::write(&path, &found).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap();
+    let place = found.lines().zip(expected.lines()).position(|(a, b)| a != b);
+    if let Some(line) = place {
+        let at = |text: &str| text.lines().nth(line).map(str::to_owned);
+        panic!("{name} line {}: found {:?}, expected {:?}", line + 1, at(&found), at(&expected));
+    }
+    assert_eq!(found.lines().count(), expected.lines().count(), "{name}");
+}
+
+/// A drawing as text: one item a line, rounded to tenths of a point.
+fn dump(drawing: &Drawing) -> String {
+    let hex = |color: Color| format!("#{:02x}{:02x}{:02x}", color.r, color.g, color.b);
+    let rect = |r: Rect| format!("{:.1} {:.1} {:.1} {:.1}", r.x, r.y, r.width, r.height);
+    let mut text = format!("paper {} {}\n", drawing.size.width, drawing.size.height);
+    for item in &drawing.items {
+        text += &match item {
+            Item::Cells(cells) if cells.rows == 1 && cells.cols > 16 => format!("bar {}\n", rect(cells.rect)),
+            Item::Cells(cells) => {
+                let fills: Vec<String> = cells.fills.iter().map(|fill| hex(*fill)).collect();
+                format!("cells {} {}×{} {}\n", rect(cells.rect), cells.rows, cells.cols, fills.join(" "))
+            }
+            Item::Rect(item) => format!(
+                "rect {} {}\n",
+                rect(item.rect),
+                item.stroke.map_or_else(String::new, |s| hex(s.color))
+            ),
+            Item::Polyline(line) => {
+                let points: Vec<String> =
+                    line.points.iter().map(|p| format!("{:.1},{:.1}", p.x, p.y)).collect();
+                format!("line {} {}\n", points.join(" "), hex(line.stroke.color))
+            }
+            Item::Text(run) => format!(
+                "text {:.1},{:.1} {:.1} {:?} {} {}\n",
+                run.origin.x,
+                run.origin.y,
+                run.size,
+                run.face,
+                hex(run.color),
+                run.content
+            ),
+            Item::Outline(outline) => format!("outline of {} steps\n", outline.path.len()),
+        };
+    }
+    for grid in &drawing.grids {
+        text +=
+            &format!("grid {:?} head {} {} {}\n", grid.matrix, grid.head, rect(grid.rect), grid.transposed);
+    }
+    text
+}

@@ -423,3 +423,20 @@ fn latex_prints_every_label_as_it_is_written() {
         assert!(written.contains(&format!("\n{expected} & $0.0$ \\\\\n")), "{label}: {written}");
     }
 }
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn any_label_can_be_written_and_read_back(label in "(\\PC|[\x00-\x1f&<>\"]|[א-ת]|[😀-🙏]){1,12}") {
+        let at = Point { x: 50.0, y: 20.0 };
+        let run = text(&label, Face::Regular, 10.0, Color::rgb(0, 0, 0), at, Anchor::Start);
+        let drawing = page(200.0, 40.0, vec![Item::Text(run)]);
+        let allowed = |c: char| matches!(c, '\t' | '\n' | '\r') || (c >= ' ' && !matches!(c, '\u{fffe}' | '\u{ffff}'));
+        let expected: String = label.chars().map(|c| if allowed(c) { c } else { '\u{fffd}' }).collect();
+        proptest::prop_assert_eq!(texts_of(&svg(&drawing, TextMode::Text)), vec![expected]);
+        for format in Format::ALL {
+            proptest::prop_assert!(export(&drawing, format, &ExportOptions::default()).is_ok());
+        }
+    }
+}

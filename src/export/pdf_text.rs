@@ -8,6 +8,7 @@ use krilla::surface::Surface;
 use krilla::text::{Font, GlyphId, KrillaGlyph};
 
 use super::options::TextMode;
+use super::paint::STEPS;
 use super::pdf::{fill_of, path_of};
 use crate::figure::{Face, Glyph, PathCommand, Point, Text};
 
@@ -72,7 +73,10 @@ fn outlines(surface: &mut Surface<'_>, run: &Text, glyphs: &[Glyph]) {
     let mut commands: Vec<PathCommand> = Vec::new();
     for glyph in glyphs {
         let (x, y) = (run.origin.x + glyph.x, run.origin.y + glyph.y);
-        let place = |point: Point| Point { x: x + point.x * run.size, y: y + point.y * run.size };
+        // Two decimals, as in SVG: the file is half as long.
+        let round = |value: f32| (value * STEPS).round() / STEPS;
+        let place =
+            |point: Point| Point { x: round(x + point.x * run.size), y: round(y + point.y * run.size) };
         commands.extend(glyph.face.outline(glyph.id).iter().map(|command| command.map(place)));
     }
     if let Some(path) = path_of(&commands) {

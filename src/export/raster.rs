@@ -46,7 +46,10 @@ pub fn rasterize(drawing: &Drawing, scale: f32, ground: Ground) -> Result<Raster
     for items in strokes::grouped(&drawing.items) {
         canvas.items(items);
     }
-    Ok(Raster { width: width as usize, height: height as usize, rgba: straight(canvas.pixmap.take()) })
+    let premultiplied = canvas.pixmap.take();
+    let opaque = matches!(ground, Ground::Paper(color) if color.a == 255);
+    let rgba = if opaque { premultiplied } else { straight(premultiplied) };
+    Ok(Raster { width: width as usize, height: height as usize, rgba })
 }
 
 /// Divides colours by alpha, where that is neither nothing nor everything.

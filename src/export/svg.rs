@@ -37,10 +37,11 @@ impl Writer {
         self.out.push_str(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" role=\"img\" stroke=\"none\"",
         );
-        self.number("width", width * scale);
-        self.out.insert_str(self.out.len() - 1, "pt");
-        self.number("height", height * scale);
-        self.out.insert_str(self.out.len() - 1, "pt");
+        for (name, length) in [("width", width), ("height", height)] {
+            let _ = write!(self.out, " {name}=\"");
+            paint::push_number(&mut self.out, length * scale);
+            self.out.push_str("pt\"");
+        }
         self.out.push_str(" viewBox=\"0 0 ");
         paint::push_number(&mut self.out, width);
         self.out.push(' ');

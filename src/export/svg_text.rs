@@ -61,43 +61,82 @@ impl TextWriter {
 /// The outline of a glyph in relative steps. Absolute places are rounded, not distances, so errors do not add up.
 fn shape(face: Face, id: u16, size: f32) -> Option<Shape> {
     let mut commands = face.outline(id).iter();
-    let place =
-        |point: Point| ((point.x * size * STEPS).round() as i64, (point.y * size * STEPS).round() as i64);
     let Some(PathCommand::Move(first)) = commands.next() else { return None };
-    let start = place(*first);
-    let (mut pen, mut contour) = (start, start);
-    let mut rest = String::new();
-    for command in commands {
-        let (letter, points): (char, &[Point]) = match command {
-            PathCommand::Move(point) => ('m', &[*point]),
-            PathCommand::Line(point) => ('l', &[*point]),
-            PathCommand::Quad(control, point) => ('q', &[*control, *point]),
-            PathCommand::Cubic(a, b, point) => ('c', &[*a, *b, *point]),
-            PathCommand::Close => ('z', &[]),
-        };
-        rest.push(letter);
-        let from = pen;
-        for (idx, point) in points.iter().enumerate() {
-            let to = place(*point);
-            push_step(&mut rest, to.0 - from.0, idx > 0);
-            push_step(&mut rest, to.1 - from.1, true);
-            pen = to;
-        }
-        match command {
-            PathCommand::Move(_) => contour = pen,
-            PathCommand::Close => pen = contour,
-            _ => {}
-        }
-    }
-    Some(Shape { start, rest })
+    let start = place(*first, size);
+    let mut pen = Pen { at: start, contour: start, out: String::new(), size };
+    commands.for_each(|command| pen.follow(command));
+    Some(Shape { start, rest: pen.out })
 }
 
-/// A relative coordinate; a minus sign separates as well as a space does.
+/// A point of an outline in whole steps.
+fn place(point: Point, size: f32) -> (i64, i64) {
+    ((point.x * size * STEPS).round() as i64, (point.y * size * STEPS).round() as i64)
+}
+
+/// Writes an outline step by step, as shortly as every reader of SVG understands.
+struct Pen {
+    at: (i64, i64),
+    contour: (i64, i64),
+    out: String,
+    size: f32,
+}
+
+impl Pen {
+    fn follow(&mut self, command: &PathCommand) {
+        match command {
+            PathCommand::Move(point) => {
+                self.curve('m', &[*point]);
+                self.contour = self.at;
+            }
+            PathCommand::Line(point) => self.line(*point),
+            PathCommand::Quad(control, point) => self.curve('q', &[*control, *point]),
+            PathCommand::Cubic(first, second, point) => self.curve('c', &[*first, *second, *point]),
+            PathCommand::Close => {
+                self.out.push('z');
+                self.at = self.contour;
+            }
+        }
+    }
+
+    fn line(&mut self, point: Point) {
+        let to = place(point, self.size);
+        match (to.0 - self.at.0, to.1 - self.at.1) {
+            (0, 0) => return,
+            (across, 0) => self.axis('h', across),
+            (0, down) => self.axis('v', down),
+            _ => return self.curve('l', &[point]),
+        }
+        self.at = to;
+    }
+
+    fn axis(&mut self, letter: char, distance: i64) {
+        self.out.push(letter);
+        push_step(&mut self.out, distance, false);
+    }
+
+    fn curve(&mut self, letter: char, points: &[Point]) {
+        self.out.push(letter);
+        let from = self.at;
+        for (idx, point) in points.iter().enumerate() {
+            self.at = place(*point, self.size);
+            push_step(&mut self.out, self.at.0 - from.0, idx > 0);
+            push_step(&mut self.out, self.at.1 - from.1, true);
+        }
+    }
+}
+
+/// A relative coordinate without the zero before the point; a minus sign separates as well as a space does.
 fn push_step(out: &mut String, value: i64, separate: bool) {
     if separate && value >= 0 {
         out.push(' ');
     }
-    paint::push_steps(out, value);
+    if value != 0 && value.abs() < STEPS as i64 {
+        let start = out.len() + usize::from(value < 0);
+        paint::push_steps(out, value);
+        out.remove(start);
+    } else {
+        paint::push_steps(out, value);
+    }
 }
 
 /// `<text>` centred on the middle of the run, so that another font's widths spread evenly to both sides.
@@ -143,5 +182,76 @@ fn runs_right_to_left(run: &Text) -> bool {
     match (run.glyphs.first(), run.glyphs.last()) {
         (Some(first), Some(last)) => first.start > last.start,
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Letters with their numbers, as the grammar of SVG path data splits them.
+    fn commands(path: &str) -> Vec<(char, Vec<f32>)> {
+        let mut commands: Vec<(char, Vec<f32>)> = Vec::new();
+        let mut number = String::new();
+        for character in path.chars().chain([' ']) {
+            let starts = !(character.is_ascii_digit() || character == '.');
+            if starts && !number.is_empty() {
+                commands.last_mut().unwrap().1.push(number.parse().unwrap());
+                number.clear();
+            }
+            match character {
+                ' ' => {}
+                '-' | '.' | '0'..='9' => number.push(character),
+                letter => commands.push((letter, Vec::new())),
+            }
+        }
+        commands
+    }
+
+    /// The absolute points that relative path data run through.
+    fn points(start: (f32, f32), path: &str) -> Vec<(f32, f32)> {
+        let (mut pen, mut contour) = (start, start);
+        let mut points = vec![start];
+        for (letter, numbers) in commands(path) {
+            let from = pen;
+            match letter {
+                'h' => pen.0 += numbers[0],
+                'v' => pen.1 += numbers[0],
+                'z' => pen = contour,
+                _ => {
+                    for pair in numbers.chunks_exact(2) {
+                        pen = (from.0 + pair[0], from.1 + pair[1]);
+                        points.push(pen);
+                    }
+                }
+            }
+            if letter == 'm' {
+                contour = pen;
+            }
+            if matches!(letter, 'h' | 'v') {
+                points.push(pen);
+            }
+        }
+        points
+    }
+
+    #[test]
+    fn a_shape_runs_through_the_points_of_its_glyph() {
+        let size = 10.0;
+        for (face, character) in
+            [(Face::Regular, '8'), (Face::Bold, 'H'), (Face::Fallback, 'ע'), (Face::Math(4), 'Q')]
+        {
+            let id = face.glyph(character).unwrap();
+            let shape = shape(face, id, size).unwrap();
+            let start = (shape.start.0 as f32 / STEPS, shape.start.1 as f32 / STEPS);
+            let drawn = points(start, &shape.rest);
+            for command in face.outline(id) {
+                let Some(end) = command.end() else { continue };
+                let near = |&(x, y): &(f32, f32)| {
+                    (x - end.x * size).abs() < 0.006 && (y - end.y * size).abs() < 0.006
+                };
+                assert!(drawn.iter().any(near), "{face:?} {character}: {end:?} is missing in {}", shape.rest);
+            }
+        }
     }
 }

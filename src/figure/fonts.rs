@@ -247,6 +247,16 @@ mod tests {
     }
 
     #[test]
+    fn a_face_of_the_machine_is_taken_once_and_only_if_it_is_a_font() {
+        assert_eq!(set_system_fallback(b"no font".to_vec(), 0), Err(FontError::Unreadable));
+        assert_eq!(set_system_fallback(Face::Mono.bytes().to_vec(), 3), Err(FontError::Unreadable));
+        assert_eq!(Face::System.glyph('A'), None);
+        assert_eq!(set_system_fallback(Face::Mono.bytes().to_vec(), 0), Ok(()));
+        assert_eq!(Face::System.glyph('A'), Face::Mono.glyph('A'));
+        assert_eq!(set_system_fallback(Face::Mono.bytes().to_vec(), 0), Err(FontError::AlreadySet));
+    }
+
+    #[test]
     fn a_face_that_does_not_exist_has_nothing() {
         assert_eq!(Face::Math(200).glyph('A'), None);
         assert!(Face::Math(200).outline(3).is_empty());

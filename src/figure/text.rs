@@ -193,4 +193,16 @@ mod tests {
         }
         assert!(set("\n").width > 0.0);
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_can_be_set(content in proptest::prelude::any::<String>()) {
+            let run = set(&content);
+            proptest::prop_assert!((run.width - measure(&content, Face::Regular, 10.0)).abs() < 0.01);
+            for glyph in &run.glyphs {
+                proptest::prop_assert!(content.get(glyph.start as usize..glyph.end as usize).is_some());
+                proptest::prop_assert!(glyph.x.is_finite() && glyph.advance >= 0.0);
+            }
+        }
+    }
 }

@@ -112,7 +112,7 @@ fn numbers(matrix_idx: usize) -> Vec<Item> {
         for col in 0..8 {
             let center = cell_center(matrix_idx, row, col);
             let value = (row as f32 * 8.0 + col as f32 - 20.0) * 0.0371;
-            let spelled = format!("{value:.4}").replace('-', "\u{2212}");
+            let spelled = format!("{value:.3}").replace('-', "\u{2212}");
             let at = Point { x: center.x, y: center.y + 3.6 };
             items.push(Item::Text(text(&spelled, Face::Regular, 10.0, INK, at, Anchor::Middle)));
         }

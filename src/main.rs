@@ -1,3 +1,8 @@
-//! Qkv, the program.
+//! Qkv, the program: reads the arguments, then opens the window or runs a command.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("warn")).init();
+    qkv::cli::main()
+}

@@ -11,6 +11,7 @@
 //! This room does not know pixels. Files reach it as bytes.
 
 pub mod bundled;
+mod catalogue;
 mod complaint;
 mod decode;
 mod edits;
@@ -31,10 +32,13 @@ mod resolve;
 mod rewrite;
 #[expect(clippy::module_inception, reason = "the room is named after its main type")]
 mod scene;
+mod source;
+mod stage;
 mod syntax;
 mod tensors;
 mod warnings;
 
+pub use catalogue::{Lesson, catalogue, read_bundled};
 pub use complaint::{Complaint, Place, Severity, render_complaint};
 pub use evaluate::{checks, evaluate};
 pub use evaluation::{Evaluation, HeadEvaluation};

@@ -168,3 +168,10 @@ impl Scene {
         self
     }
 }
+
+/// Two scenes are the same when they say the same; what follows from that is the same too.
+impl PartialEq for Scene {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner) || self.spec() == other.spec()
+    }
+}

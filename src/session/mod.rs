@@ -1,3 +1,26 @@
 //! Room 7: the open document, selection, undo; `apply(Command) → Effects`. Pure.
 //!
-//! This room does not know the file system nor egui.
+//! This room does not know the file system nor egui. Whatever the world must do is an [`Effect`]; whatever the world
+//! answers is an [`Event`]. One writer: [`Session::apply`] and [`Session::handle`].
+
+mod command;
+mod costs;
+mod derived;
+mod document;
+mod edit;
+mod effect;
+mod history;
+mod notice;
+mod state;
+mod tokens;
+mod view;
+
+pub use command::{Answer, Centre, Command, FigureExport};
+pub use costs::{cache_of, complexity_of};
+pub use derived::{Derived, estimated_macs};
+pub use document::{Document, Origin};
+pub use edit::{Axis, Edit, Slot};
+pub use effect::{Effect, Event, Export};
+pub use history::History;
+pub use notice::{Notice, Problem, Question};
+pub use state::{Pin, Session};

@@ -1,0 +1,483 @@
+//! The application: drains events in `logic`, draws in `ui`, performs effects after.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::Duration;
+
+use egui_notify::Toasts;
+
+use crate::disk;
+use crate::scene::bundled;
+use crate::session::{Command, Document, Effect, Event, Export, Origin, Session};
+use crate::ui::{self, Action, Dialog, Outbox, PathField, PathPurpose, UiState, Wish};
+
+use super::dialogs::{Outcome, Pending, Purpose, Request};
+use super::picture::Picture;
+use super::settings::{Last, Settings};
+use super::start::StartOptions;
+use super::watch::Watch;
+use super::worker::Worker;
+
+/// The application.
+pub struct App {
+    session: Session,
+    ui: UiState,
+    settings: Settings,
+    world: World,
+    toasts: Toasts,
+}
+
+/// What reaches out of the program.
+struct World {
+    events: Receiver<Event>,
+    sender: Sender<Event>,
+    wake: egui::Context,
+    worker: Worker,
+    watch: Watch,
+    dialog: Option<Pending>,
+    /// An export that waits for a typed path.
+    waiting_export: Option<Export>,
+    picture: Option<Picture>,
+    /// The window may close now.
+    closing: bool,
+    first_frame: bool,
+    /// The title bar as last set.
+    title: String,
+}
+
+impl App {
+    /// Opens with what the options, or else the last run, say.
+    pub fn new(ctx: &egui::Context, storage: Option<&dyn eframe::Storage>, options: StartOptions) -> Self {
+        super::fonts::install(ctx);
+        ui::style::install(ctx);
+        let settings = if options.fresh { Settings::default() } else { Settings::load(storage) };
+        ctx.set_theme(options.theme.map_or_else(|| settings.theme.into(), egui::ThemePreference::from));
+        if let Some(zoom) = settings.zoom {
+            ctx.set_zoom_factor(zoom);
+        }
+        let (sender, events) = mpsc::channel();
+        let wake = ctx.clone();
+        let worker = Worker::start(sender.clone(), move || wake.request_repaint());
+        let mut app = Self {
+            session: Session::new(first_document(&settings)),
+            ui: UiState { layout: settings.layout, recent: settings.recent.clone(), ..UiState::default() },
+            settings,
+            world: World {
+                events,
+                sender,
+                wake: ctx.clone(),
+                worker,
+                watch: Watch::default(),
+                dialog: None,
+                waiting_export: None,
+                picture: options.picture.map(Picture::new),
+                closing: false,
+                first_frame: true,
+                title: String::new(),
+            },
+            toasts: Toasts::default()
+                .with_margin(egui::vec2(16.0, 44.0))
+                .with_anchor(egui_notify::Anchor::BottomRight),
+        };
+        app.refresh_recent();
+        if let Some(notice) = options.notice {
+            app.session.handle(Event::Failed(notice));
+        }
+        app.open_first(options.open.as_deref());
+        app
+    }
+
+    /// The session, for tests.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    fn open_first(&mut self, asked: Option<&str>) {
+        let last_file = match &self.settings.last {
+            Last::File(path) if path.exists() => Some(path.clone()),
+            _ => None,
+        };
+        match asked {
+            Some(asked) => match bundled::find(asked).filter(|_| !Path::new(asked).exists()) {
+                Some(lesson) => self.apply(Command::OpenBundled(lesson.name), None),
+                None => self.apply(Command::OpenFile(PathBuf::from(asked)), None),
+            },
+            None => {
+                if let Some(path) = last_file {
+                    self.apply(Command::OpenFile(path), None);
+                }
+            }
+        }
+    }
+
+    fn apply(&mut self, command: Command, frame: Option<&eframe::Frame>) {
+        let effects = self.session.apply(command);
+        self.perform(effects, frame);
+    }
+
+    fn handle(&mut self, event: Event, frame: Option<&eframe::Frame>) {
+        let effects = self.session.handle(event);
+        self.perform(effects, frame);
+    }
+
+    /// Does what the session asked for. Answers come back as events, possibly at once.
+    fn perform(&mut self, effects: Vec<Effect>, frame: Option<&eframe::Frame>) {
+        for effect in effects {
+            match effect {
+                Effect::AskWhatToOpen => self.ask(Purpose::Open, "", frame),
+                Effect::AskWhereToSave { suggested_name } => self.ask(Purpose::Save, &suggested_name, frame),
+                Effect::AskWhereToExport(export) => {
+                    let name = match &export {
+                        Export::Figure(figure) => figure.suggested_name.clone(),
+                        Export::Text { suggested_name, .. } => suggested_name.clone(),
+                    };
+                    self.ask(Purpose::Export(export), &name, frame);
+                }
+                Effect::ReadScene(path) => {
+                    let read = disk::read_scene(&path);
+                    self.handle(Event::SceneRead { path, text: read.text, result: read.result }, frame);
+                }
+                Effect::WriteScene { path, text } => {
+                    let event = match disk::write_whole(&path, text.as_bytes()) {
+                        Ok(()) => Event::Saved { path, text },
+                        Err(error) => Event::SaveFailed { path, reason: error.to_string() },
+                    };
+                    self.handle(event, frame);
+                }
+                Effect::Evaluate { revision, scene } => self.evaluate(revision, scene),
+                Effect::CopyFigure(figure) => self.copy_figure(&figure),
+                Effect::CopyText(text) => {
+                    self.world.wake.copy_text(text);
+                    self.toasts.info("Copied").duration(Duration::from_secs(2));
+                }
+                Effect::Watch(path) => {
+                    let wake = self.world.wake.clone();
+                    self.world.watch.set(path.as_deref(), &self.world.sender, move || wake.request_repaint());
+                }
+                Effect::Remember(path) => {
+                    self.settings.remember(&path);
+                    self.refresh_recent();
+                }
+                Effect::Quit => {
+                    self.world.closing = true;
+                    self.world.wake.send_viewport_cmd(egui::ViewportCommand::Close);
+                }
+            }
+        }
+    }
+
+    fn evaluate(&mut self, revision: u64, scene: Arc<crate::scene::Scene>) {
+        if !self.world.worker.evaluate(revision, Arc::clone(&scene)) {
+            let derived = crate::session::Derived::of(revision, scene);
+            self.session.handle(Event::Derived(Arc::new(derived)));
+        }
+    }
+
+    fn copy_figure(&mut self, figure: &crate::session::FigureExport) {
+        let scale = figure.options.dpi / 72.0;
+        match crate::export::rasterize(&figure.drawing, scale, figure.options.ground) {
+            Ok(picture) => {
+                let size = [picture.width, picture.height];
+                self.world.wake.copy_image(egui::ColorImage::from_rgba_unmultiplied(size, &picture.rgba));
+                self.toasts.info("Copied as a picture").duration(Duration::from_secs(2));
+            }
+            Err(error) => {
+                self.handle(Event::Failed(error.to_string()), None);
+            }
+        }
+    }
+
+    /// Opens a file dialog, or the path field where none can be had.
+    fn ask(&mut self, purpose: Purpose, file_name: &str, frame: Option<&eframe::Frame>) {
+        if self.world.dialog.is_some() {
+            self.toasts.warning("A file dialog is already open");
+            return;
+        }
+        let folder = match &purpose {
+            Purpose::Export(_) => self.settings.export_folder.clone(),
+            Purpose::Open | Purpose::Save => self.settings.scene_folder.clone(),
+        };
+        let request = Request { folder: folder.as_deref(), file_name };
+        let wake = self.world.wake.clone();
+        let opened = match frame {
+            Some(frame) => Pending::open(purpose.clone(), &request, frame, move || wake.request_repaint()),
+            None => Err("There is no window to show a file dialog for.".to_owned()),
+        };
+        match opened {
+            Ok(pending) => {
+                self.world.dialog = Some(pending);
+                // Wakes the frame that offers a path field, should the dialog never answer.
+                self.world.wake.request_repaint_after(super::dialogs::PATIENCE + Duration::from_millis(100));
+            }
+            Err(reason) => self.offer_path(purpose, Some(reason), file_name),
+        }
+    }
+
+    fn offer_path(&mut self, purpose: Purpose, reason: Option<String>, file_name: &str) {
+        let folder = match &purpose {
+            Purpose::Export(_) => self.settings.export_folder.clone(),
+            Purpose::Open | Purpose::Save => self.settings.scene_folder.clone(),
+        };
+        let text = folder
+            .map_or_else(|| file_name.to_owned(), |folder| folder.join(file_name).display().to_string());
+        let path_purpose = match purpose {
+            Purpose::Open => PathPurpose::Open,
+            Purpose::Save => PathPurpose::Save,
+            Purpose::Export(export) => {
+                self.world.waiting_export = Some(export);
+                PathPurpose::Export
+            }
+        };
+        self.ui.dialog = Some(Dialog::Path(PathField { purpose: path_purpose, text, reason }));
+    }
+
+    fn poll_dialog(&mut self, frame: Option<&eframe::Frame>) {
+        let Some(pending) = &self.world.dialog else { return };
+        let outcome = match pending.poll() {
+            Some(outcome) => outcome,
+            None if pending.is_slow() && self.ui.dialog.is_none() => {
+                // The dialog may be standing open; the field is only an offer beside it.
+                self.ui.slow_dialog = true;
+                return;
+            }
+            None => return,
+        };
+        self.ui.slow_dialog = false;
+        let Some(Pending { purpose, .. }) = self.world.dialog.take() else { return };
+        match (outcome, purpose) {
+            (Outcome::Chosen(path), Purpose::Open) => self.handle(Event::OpenChosen(Some(path)), frame),
+            (Outcome::Chosen(path), Purpose::Save) => {
+                self.handle(Event::SaveChosen(Some(with_extension(path))), frame);
+            }
+            (Outcome::Chosen(path), Purpose::Export(export)) => self.export(&export, path),
+            (Outcome::Cancelled, Purpose::Save) => self.handle(Event::SaveChosen(None), frame),
+            (Outcome::Cancelled, _) => {}
+            (Outcome::Unavailable(reason), purpose) => self.offer_path(purpose, Some(reason), ""),
+        }
+    }
+
+    /// Writes an export on a thread of its own; a large PNG takes longer than a frame.
+    fn export(&mut self, export: &Export, path: PathBuf) {
+        self.settings.export_folder = path.parent().map(Path::to_owned);
+        let (export, sender, wake) = (export.clone(), self.world.sender.clone(), self.world.wake.clone());
+        let write = move || {
+            let bytes = match &export {
+                Export::Text { text, .. } => Ok(text.clone().into_bytes()),
+                Export::Figure(figure) => {
+                    let format = format_of(&path).unwrap_or(figure.format);
+                    crate::export::export(&figure.drawing, format, &figure.options)
+                        .map_err(|error| error.to_string())
+                }
+            };
+            let written =
+                bytes.and_then(|bytes| disk::write_whole(&path, &bytes).map_err(|error| error.to_string()));
+            let event = match written {
+                Ok(()) => Event::Written(path),
+                Err(reason) => Event::Failed(format!("Nothing was written: {reason}: {}", path.display())),
+            };
+            if sender.send(event).is_ok() {
+                wake.request_repaint();
+            }
+        };
+        if let Err(error) = std::thread::Builder::new().name("qkv export".to_owned()).spawn(write) {
+            self.handle(Event::Failed(format!("Nothing was written: {error}")), None);
+        }
+    }
+
+    fn grant(&mut self, wish: Wish, frame: &eframe::Frame) {
+        match wish {
+            Wish::Act(action) => self.act(action, frame),
+            Wish::OpenTyped(path) => self.apply(Command::OpenFile(expanded(&path)), Some(frame)),
+            Wish::SaveTyped(path) => {
+                self.handle(Event::SaveChosen(Some(with_extension(expanded(&path)))), Some(frame));
+            }
+            Wish::ExportTyped(path) => {
+                if let Some(export) = self.world.waiting_export.take() {
+                    self.export(&export, expanded(&path));
+                }
+            }
+            Wish::PathCancelled => {
+                self.world.waiting_export = None;
+                self.handle(Event::SaveChosen(None), Some(frame));
+            }
+            Wish::PathInstead => {
+                self.ui.slow_dialog = false;
+                if let Some(pending) = self.world.dialog.take() {
+                    let reason = "The file dialog has not answered; some desktops offer none.".to_owned();
+                    self.offer_path(pending.purpose, Some(reason), "");
+                }
+            }
+            Wish::ClearRecent => {
+                self.settings.recent.clear();
+                self.refresh_recent();
+            }
+        }
+    }
+
+    fn act(&mut self, action: Action, frame: &eframe::Frame) {
+        if !action.is_enabled(&self.session) {
+            return;
+        }
+        if let Some(command) = action.command(&self.session) {
+            self.apply(command, Some(frame));
+            return;
+        }
+        if action == Action::OpenPath {
+            self.offer_path(Purpose::Open, None, "");
+            return;
+        }
+        let mut out = Outbox::default();
+        ui::act(action, &self.world.wake, &self.session, &mut self.ui, &mut out);
+        for command in out.commands {
+            self.apply(command, Some(frame));
+        }
+    }
+
+    fn refresh_recent(&mut self) {
+        self.ui.recent.clone_from(&self.settings.recent);
+        self.ui.recent_present = self.settings.recent.iter().map(|path| path.exists()).collect();
+    }
+
+    /// Whether the watched file really differs from what was last read or written; a save of our own also wakes the watch.
+    fn really_changed(&self, path: &Path) -> bool {
+        let known = match self.session.problem() {
+            Some(problem) if problem.path == path => &problem.text,
+            _ => self.session.document().stored_text(),
+        };
+        std::fs::read_to_string(path).is_ok_and(|text| text != **known)
+    }
+
+    fn drain(&mut self, frame: Option<&eframe::Frame>) {
+        let waiting: Vec<Event> = self.world.events.try_iter().collect();
+        for event in waiting {
+            match &event {
+                Event::ChangedOnDisk(path) if !self.really_changed(path) => {}
+                _ => self.handle(event, frame),
+            }
+        }
+        self.poll_dialog(frame);
+        for notice in self.session.take_notices() {
+            if notice.is_error {
+                self.toasts.error(notice.text).duration(Duration::from_secs(12));
+            } else {
+                self.toasts.info(notice.text).duration(Duration::from_secs(4));
+            }
+        }
+    }
+
+    fn take_drops(&mut self, ctx: &egui::Context, frame: &eframe::Frame) {
+        self.ui.dropping = ctx.input(|input| !input.raw.hovered_files.is_empty());
+        let dropped = ctx.input(|input| input.raw.dropped_files.first().map(|file| file.path().to_owned()));
+        if let Some(path) = dropped {
+            self.apply(Command::OpenFile(path), Some(frame));
+        }
+    }
+
+    /// The window's own close button asks the same question as the menu.
+    fn guard_close(&mut self, ctx: &egui::Context, frame: &eframe::Frame) {
+        let wants_to_close = ctx.input(|input| input.viewport().close_requested());
+        if wants_to_close && !self.world.closing && self.session.document().is_changed() {
+            ctx.send_viewport_cmd(egui::ViewportCommand::CancelClose);
+            self.apply(Command::Quit, Some(frame));
+        }
+    }
+
+    fn set_title(&mut self, ctx: &egui::Context) {
+        let document = self.session.document();
+        let mark = if document.is_changed() { "*" } else { "" };
+        let title = format!("{}{mark} — Qkv", document.name());
+        if title != self.world.title {
+            ctx.send_viewport_cmd(egui::ViewportCommand::Title(title.clone()));
+            self.world.title = title;
+        }
+    }
+}
+
+impl eframe::App for App {
+    fn logic(&mut self, ctx: &egui::Context, frame: &mut eframe::Frame) {
+        if std::mem::take(&mut self.world.first_frame) {
+            super::window_place::rescue(ctx, frame);
+        }
+        self.drain(Some(frame));
+        self.take_drops(ctx, frame);
+        self.guard_close(ctx, frame);
+        self.set_title(ctx);
+        self.ui.busy = !self.session.is_up_to_date();
+        if let Some(picture) = &mut self.world.picture
+            && let Some(outcome) = picture.tick(ctx)
+        {
+            if let Err(reason) = outcome {
+                log::error!("no picture: {reason}");
+            }
+            self.world.picture = None;
+            self.world.closing = true;
+            ctx.send_viewport_cmd(egui::ViewportCommand::Close);
+        }
+    }
+
+    fn ui(&mut self, ui: &mut egui::Ui, frame: &mut eframe::Frame) {
+        let mut out = Outbox::default();
+        if self.session.question().is_none()
+            && self.ui.dialog.is_none()
+            && let Some(action) = ui::pressed(ui.ctx())
+        {
+            out.wish(Wish::Act(action));
+        }
+        ui::show(ui, &self.session, &mut self.ui, &mut out);
+        self.toasts.show(ui.ctx());
+        let changed = !out.commands.is_empty() || !out.wishes.is_empty();
+        for command in out.commands {
+            self.apply(command, Some(frame));
+        }
+        for wish in out.wishes {
+            self.grant(wish, frame);
+        }
+        if changed {
+            ui.ctx().request_repaint();
+        }
+    }
+
+    fn save(&mut self, storage: &mut dyn eframe::Storage) {
+        if self.world.picture.is_some() {
+            return;
+        }
+        self.settings.layout = self.ui.layout;
+        self.settings.theme = self.world.wake.options(|options| options.theme_preference).into();
+        self.settings.zoom = Some(self.world.wake.zoom_factor());
+        self.settings.last = match self.session.document().origin() {
+            Origin::Untitled => Last::Nothing,
+            Origin::Bundled(name) => Last::Bundled((*name).to_owned()),
+            Origin::File(path) => Last::File(path.clone()),
+        };
+        self.settings.store(storage);
+    }
+}
+
+/// The scene of the last run, or the first bundled one.
+fn first_document(settings: &Settings) -> Document {
+    let last = match &settings.last {
+        Last::Bundled(name) => bundled::find(name).and_then(|lesson| Document::bundled(lesson.name).ok()),
+        Last::Nothing | Last::File(_) => None,
+    };
+    let first = || bundled::all().iter().find_map(|lesson| Document::bundled(lesson.name).ok());
+    last.or_else(first).unwrap_or_else(Document::untitled)
+}
+
+/// The format that the user chose by the ending of the file name.
+fn format_of(path: &Path) -> Option<crate::export::Format> {
+    crate::export::Format::from_extension(&path.extension()?.to_string_lossy())
+}
+
+/// `~` at the start of a typed path is the home folder, as people expect.
+fn expanded(path: &str) -> PathBuf {
+    match (path.strip_prefix("~/"), std::env::home_dir()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(path),
+    }
+}
+
+/// A scene without an extension gets `.ron`.
+fn with_extension(path: PathBuf) -> PathBuf {
+    if path.extension().is_some() { path } else { path.with_extension("ron") }
+}

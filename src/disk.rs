@@ -1,0 +1,89 @@
+//! What the window and the command line share of the file system: reading a scene with the files beside it, and writing
+//! without ever leaving half a file.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::scene::{self, Complaint, Scene};
+
+/// The text of a scene file as far as it could be read, and the scene or everything that is wrong with it.
+pub struct ReadScene {
+    /// The text; empty where there is none.
+    pub text: Arc<str>,
+    /// The scene, or the complaints.
+    pub result: Result<Arc<Scene>, Vec<Complaint>>,
+}
+
+/// A scene larger than this is no scene.
+const LARGEST_SCENE: u64 = 64 << 20;
+/// A tensor file larger than this is not read into memory.
+const LARGEST_TENSOR_FILE: u64 = 2 << 30;
+
+/// Reads a scene file. A figure that carries its scene (SVG, PNG, PDF made by this program) opens as that scene.
+pub fn read_scene(path: &Path) -> ReadScene {
+    let bytes = match read_limited(path, LARGEST_SCENE) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            let sentence = format!("the file cannot be read: {error}");
+            return ReadScene { text: "".into(), result: Err(vec![Complaint::error("", sentence)]) };
+        }
+    };
+    let text = crate::export::scene_of_figure(&bytes).map_or_else(|| String::from_utf8(bytes), Ok);
+    match text {
+        Ok(text) => {
+            let folder = path.parent().unwrap_or(Path::new(""));
+            let result =
+                scene::read(&text, &mut |name| read_limited(&folder.join(name), LARGEST_TENSOR_FILE));
+            ReadScene { text: text.into(), result: result.map(Arc::new) }
+        }
+        Err(error) => {
+            let at = error.utf8_error().valid_up_to();
+            let sentence = format!("the file is no text: byte {} is not UTF-8", at + 1);
+            ReadScene { text: "".into(), result: Err(vec![Complaint::error("", sentence)]) }
+        }
+    }
+}
+
+fn read_limited(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let found = std::fs::metadata(path)?;
+    if found.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
+    }
+    if found.len() > limit {
+        let sentence = format!("it has {} bytes, more than the {limit} that are read", found.len());
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, sentence));
+    }
+    std::fs::read(path)
+}
+
+/// Writes a file so that there is either the old one or the whole new one, whatever happens in between.
+///
+/// # Errors
+/// Whatever the file system says.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = atomic_write_file::AtomicWriteFile::open(path)?;
+    file.write_all(bytes)?;
+    file.commit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_file_is_a_sentence_not_a_panic() {
+        let read = read_scene(Path::new("no/such/scene.ron"));
+        let complaints = read.result.unwrap_err();
+        assert!(complaints[0].message.starts_with("the file cannot be read"), "{complaints:?}");
+    }
+
+    #[test]
+    fn writing_replaces_the_whole_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("scene.ron");
+        write_whole(&path, b"a longer first text").unwrap();
+        write_whole(&path, b"second").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"second");
+    }
+}

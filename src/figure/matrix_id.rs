@@ -1,0 +1,82 @@
+//! Names of the matrices, and what kind each one is.
+
+use super::MatrixId;
+use crate::scene::Stage;
+
+impl MatrixId {
+    /// The name in files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::X => "x",
+            Self::Context => "context",
+            Self::WQ => "w_q",
+            Self::WK => "w_k",
+            Self::WV => "w_v",
+            Self::WO => "w_o",
+            Self::Q => "q",
+            Self::K => "k",
+            Self::V => "v",
+            Self::RawScores => "raw_scores",
+            Self::ScaledScores => "scaled_scores",
+            Self::MaskedScores => "masked_scores",
+            Self::Weights => "weights",
+            Self::Output => "output",
+            Self::Concat => "concat",
+            Self::FinalOutput => "final_output",
+        }
+    }
+
+    /// The name shown to people.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::X => "X",
+            Self::Context => "Context",
+            Self::WQ => "W_Q",
+            Self::WK => "W_K",
+            Self::WV => "W_V",
+            Self::WO => "W_O",
+            Self::Q => "Q",
+            Self::K => "K",
+            Self::V => "V",
+            Self::RawScores => "Raw scores",
+            Self::ScaledScores => "Scaled scores",
+            Self::MaskedScores => "Masked scores",
+            Self::Weights => "Weights",
+            Self::Output => "Output",
+            Self::Concat => "Heads side by side",
+            Self::FinalOutput => "Output after W_O",
+        }
+    }
+
+    /// Whether a cell of it is a pair of a query and a key.
+    pub const fn is_score_like(self) -> bool {
+        matches!(self, Self::RawScores | Self::ScaledScores | Self::MaskedScores | Self::Weights)
+    }
+
+    /// Whether each head has its own.
+    pub const fn is_per_head(self) -> bool {
+        !matches!(
+            self,
+            Self::X
+                | Self::Context
+                | Self::WQ
+                | Self::WK
+                | Self::WV
+                | Self::WO
+                | Self::Concat
+                | Self::FinalOutput
+        )
+    }
+}
+
+impl From<Stage> for MatrixId {
+    fn from(stage: Stage) -> Self {
+        match stage {
+            Stage::RawScores => Self::RawScores,
+            Stage::ScaledScores => Self::ScaledScores,
+            Stage::MaskedScores => Self::MaskedScores,
+            Stage::Weights => Self::Weights,
+            Stage::Output => Self::Output,
+        }
+    }
+}

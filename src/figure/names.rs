@@ -1,0 +1,46 @@
+//! Matrices and their labels by name.
+
+use std::sync::Arc;
+
+use super::{FigureInput, MatrixId};
+use crate::engine::Matrix;
+use crate::scene::{Evaluation, Scene};
+
+/// A matrix of a query head; `None` where the scene has no such matrix.
+pub fn matrix_of(
+    scene: &Scene,
+    evaluation: &Evaluation,
+    matrix: MatrixId,
+    head: usize,
+) -> Option<Arc<Matrix>> {
+    let input = FigureInput::new(scene, evaluation);
+    input.matrix(matrix, head).map(|matrix| Arc::new(matrix.clone()))
+}
+
+/// Labels of the rows and columns of a matrix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Labels {
+    /// One per row.
+    pub rows: Vec<String>,
+    /// One per column.
+    pub cols: Vec<String>,
+}
+
+/// Tokens where an axis of the matrix is one of queries or keys, numbers from 1 otherwise.
+pub fn labels_of(scene: &Scene, matrix: MatrixId, numbers: &Matrix) -> Labels {
+    let counted = |n: usize| (1..=n).map(|index| index.to_string()).collect::<Vec<_>>();
+    let (queries, keys) = (scene.query_labels().to_vec(), scene.key_labels().to_vec());
+    let features = counted(numbers.cols());
+    match matrix {
+        MatrixId::RawScores | MatrixId::ScaledScores | MatrixId::MaskedScores | MatrixId::Weights => {
+            Labels { rows: queries, cols: keys }
+        }
+        MatrixId::Q | MatrixId::X | MatrixId::Output | MatrixId::Concat | MatrixId::FinalOutput => {
+            Labels { rows: queries, cols: features }
+        }
+        MatrixId::K | MatrixId::V | MatrixId::Context => Labels { rows: keys, cols: features },
+        MatrixId::WQ | MatrixId::WK | MatrixId::WV | MatrixId::WO => {
+            Labels { rows: counted(numbers.rows()), cols: features }
+        }
+    }
+}

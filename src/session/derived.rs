@@ -1,0 +1,43 @@
+//! What follows from a scene: its evaluation and the standing checks.
+
+use std::sync::Arc;
+
+use crate::engine::{Check, CheckOutcome, CheckedHead, standing_checks};
+use crate::scene::{self, Evaluation, Scene};
+
+/// Everything computed from one revision of the scene.
+#[derive(Clone, Debug)]
+pub struct Derived {
+    /// The revision that this answers.
+    pub revision: u64,
+    /// The scene that was evaluated.
+    pub scene: Arc<Scene>,
+    /// What it comes to.
+    pub evaluation: Arc<Evaluation>,
+    /// The standing checks.
+    pub checks: Vec<(Check, CheckOutcome)>,
+}
+
+impl Derived {
+    /// Evaluates a scene. Pure; runs inline or on a worker alike.
+    pub fn of(revision: u64, scene: Arc<Scene>) -> Self {
+        let evaluation = Arc::new(scene::evaluate(&scene));
+        let heads: Vec<CheckedHead<'_>> = evaluation
+            .heads
+            .iter()
+            .map(|head| CheckedHead {
+                query_head: head.query_head,
+                input: &head.input,
+                attention: &head.attention,
+            })
+            .collect();
+        let checks = standing_checks(&heads, scene.attention_spec());
+        Self { revision, scene, evaluation, checks }
+    }
+}
+
+/// Roughly how many multiply-adds an evaluation takes, to choose between this frame and the worker.
+pub fn estimated_macs(scene: &Scene) -> u128 {
+    let pairs = scene.n_q() as u128 * scene.n_k() as u128;
+    pairs * (scene.d_k() + scene.d_v()) as u128 * scene.heads() as u128
+}

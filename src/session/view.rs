@@ -1,0 +1,165 @@
+//! What panels may read of a session.
+
+use std::sync::Arc;
+
+use crate::cost::{CacheInputs, ComplexityInputs};
+use crate::engine::{Check, CheckOutcome, Matrix};
+use crate::export::{TableFormat, table};
+use crate::figure::{CellRef, MatrixId, mask_name};
+use crate::scene::{Evaluation, HeadEvaluation, Input, Scene};
+
+use super::costs::{cache_of, complexity_of};
+use super::{Centre, Derived, Document, Pin, Problem, Question, Session, Slot};
+
+impl Session {
+    /// The open document.
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// The scene whose evaluation is on screen. While a long evaluation is under way this is the one before.
+    pub fn scene(&self) -> &Arc<Scene> {
+        &self.derived.scene
+    }
+
+    /// What is on screen: scene, evaluation and checks of one revision.
+    pub fn derived(&self) -> &Arc<Derived> {
+        &self.derived
+    }
+
+    /// The evaluation on screen.
+    pub fn evaluation(&self) -> &Arc<Evaluation> {
+        &self.derived.evaluation
+    }
+
+    /// The standing checks of the evaluation on screen.
+    pub fn checks(&self) -> &[(Check, CheckOutcome)] {
+        &self.derived.checks
+    }
+
+    /// What to know about the scene though nothing is wrong.
+    pub fn warnings(&self) -> &[String] {
+        &self.derived.evaluation.warnings
+    }
+
+    /// Whether the evaluation on screen answers the present scene.
+    pub fn is_up_to_date(&self) -> bool {
+        self.derived.revision == self.revision
+    }
+
+    /// The query head on screen, from 0.
+    pub fn head(&self) -> usize {
+        self.head.min(self.derived.evaluation.heads.len().saturating_sub(1))
+    }
+
+    /// The evaluation of the head on screen.
+    pub fn head_evaluation(&self) -> Option<&HeadEvaluation> {
+        self.derived.evaluation.heads.get(self.head())
+    }
+
+    /// The pinned pair.
+    pub fn pin(&self) -> Option<Pin> {
+        self.pin.filter(|pin| pin.query < self.scene().n_q() && pin.key < self.scene().n_k())
+    }
+
+    /// The matrix that fills the centre.
+    pub fn focus(&self) -> Option<MatrixId> {
+        self.focus
+    }
+
+    /// The figure in the centre.
+    pub fn centre(&self) -> Centre {
+        self.centre
+    }
+
+    /// The scene that did not load.
+    pub fn problem(&self) -> Option<&Problem> {
+        self.problem.as_ref()
+    }
+
+    /// The question that must be answered first.
+    pub fn question(&self) -> Option<&Question> {
+        self.question.as_ref()
+    }
+
+    /// Why the last edit was refused.
+    pub fn refusal(&self) -> Option<&str> {
+        self.refusal.as_deref()
+    }
+
+    /// Whether there is a step to take back.
+    pub fn can_undo(&self) -> bool {
+        self.history.can_undo()
+    }
+
+    /// Whether there is a step to do again.
+    pub fn can_redo(&self) -> bool {
+        self.history.can_redo()
+    }
+
+    /// Whether Q, K and V are made from hidden states.
+    pub fn has_projections(&self) -> bool {
+        matches!(self.scene().spec().input, Input::Projected(_))
+    }
+
+    /// The sizes of the complexity calculator, and whether they follow the scene.
+    pub fn complexity(&self) -> (ComplexityInputs, bool) {
+        self.complexity.clone().map_or_else(|| (complexity_of(self.scene()), true), |inputs| (inputs, false))
+    }
+
+    /// The sizes of the cache calculator, and whether they follow the scene.
+    pub fn cache(&self) -> (CacheInputs, bool) {
+        self.cache.clone().map_or_else(|| (cache_of(self.scene()), true), |inputs| (inputs, false))
+    }
+
+    /// A matrix of the head on screen; `None` where the scene has no such matrix.
+    pub fn matrix(&self, matrix: MatrixId) -> Option<Arc<Matrix>> {
+        self.matrix_of_head(matrix, self.head())
+    }
+
+    /// A matrix of a query head.
+    pub fn matrix_of_head(&self, matrix: MatrixId, head: usize) -> Option<Arc<Matrix>> {
+        crate::figure::matrix_of(self.scene(), self.evaluation(), matrix, head)
+    }
+
+    /// Where the scene states a matrix of the head on screen, if it does: what can be edited.
+    pub fn slot(&self, matrix: MatrixId) -> Option<Slot> {
+        let head = self.head_evaluation()?;
+        let slot = match matrix {
+            MatrixId::Q => Slot::Q(head.query_head),
+            MatrixId::K => Slot::K(head.kv_head),
+            MatrixId::V => Slot::V(head.kv_head),
+            MatrixId::X => Slot::X,
+            MatrixId::Context => Slot::Context,
+            MatrixId::WQ => Slot::WQ,
+            MatrixId::WK => Slot::WK,
+            MatrixId::WV => Slot::WV,
+            MatrixId::WO => Slot::WO,
+            _ => return None,
+        };
+        let stated = match (&self.scene().spec().input, slot) {
+            (Input::Heads { .. } | Input::Tensors { .. }, Slot::Q(_) | Slot::K(_) | Slot::V(_)) => true,
+            (Input::Projected(projected), Slot::Context) => projected.context.is_some(),
+            (Input::Projected(projected), Slot::WO) => projected.w_o.is_some(),
+            (Input::Projected(_), Slot::X | Slot::WQ | Slot::WK | Slot::WV) => true,
+            _ => false,
+        };
+        stated.then_some(slot)
+    }
+
+    /// The name of the mask layer that hides this pair, if one does.
+    pub fn blocked_by(&self, head: usize, cell: CellRef) -> Option<String> {
+        if !cell.matrix.is_score_like() {
+            return None;
+        }
+        let layer = self.derived.evaluation.heads.get(head)?.attention.blocked_by(cell.row, cell.col)?;
+        self.scene().spec().mask.get(layer).map(mask_name)
+    }
+
+    /// One matrix of the head on screen as text, with its labels.
+    pub(super) fn table(&self, matrix: MatrixId, format: TableFormat) -> Option<String> {
+        let numbers = self.matrix(matrix)?;
+        let labels = crate::figure::labels_of(self.scene(), matrix, &numbers);
+        Some(table(&numbers, &labels.rows, &labels.cols, format, self.scene().spec().view.decimals))
+    }
+}

@@ -1,0 +1,331 @@
+//! The centre: the figure, what the pointer and the keyboard do with its cells, and the notes below it.
+
+use std::sync::Arc;
+
+use egui::{Key, Modifiers, ScrollArea, Sense, Ui, Vec2, vec2};
+
+use crate::figure::{CellRef, Drawing, MatrixId};
+use crate::scene::Stage;
+use crate::session::{Centre, Command, Edit, Session};
+
+use super::cell_editor::{CellEditor, Ended, parse_number};
+use super::paint::{PaintedDrawing, ScreenFromFigure};
+use super::style::Colors;
+use super::{Outbox, UiState, highlight, notes, stage_switch};
+
+/// What the board remembers between frames.
+#[derive(Default)]
+pub struct BoardState {
+    /// Screen points per figure point; `None` fits the figure into the centre.
+    pub zoom: Option<f32>,
+    /// The cell that the keyboard acts on.
+    pub selected: Option<CellRef>,
+    /// The number that is being typed.
+    pub editor: Option<CellEditor>,
+    /// Show all five stages even where they do not fit.
+    pub insist_on_five: bool,
+    /// Fewer stages are shown than the scene asks for, because they would be too small.
+    pub is_shortened: bool,
+    painted: PaintedDrawing,
+}
+
+const MARGIN: f32 = 20.0;
+/// A figure is never blown up beyond this by fitting; a lone cell should not fill a wall.
+const LARGEST_FIT: f32 = 1.6;
+
+/// Draws the centre.
+pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbox) {
+    let inner = ui.max_rect().shrink2(vec2(MARGIN, 10.0));
+    ui.scope_builder(egui::UiBuilder::new().max_rect(inner), |ui| {
+        stage_switch::show(ui, session, state, out);
+        ui.add_space(4.0);
+        let with_notes = state.layout.notes && !state.layout.presenting && session.focus().is_none();
+        let room = ui.available_size();
+        let drawing = fitting_drawing(ui, session, state, room);
+        ScrollArea::both().id_salt("board").auto_shrink(false).show(ui, |ui| {
+            let fit = fit_scale(&drawing, room, with_notes, session.focus().is_some());
+            figure(ui, session, state, out, &drawing, fit, room);
+            if with_notes {
+                ui.add_space(10.0);
+                notes::show(ui, session, state, out);
+            }
+        });
+    });
+    keyboard(ui, session, state, out);
+}
+
+/// Draws the last good figure into `area`, dimmed and without any interaction.
+pub fn show_dimmed(ui: &Ui, session: &Session, state: &mut UiState, area: egui::Rect) {
+    let drawing = fitting_drawing(ui, session, state, area.size());
+    let scale = fit_scale(&drawing, area.size(), false, false);
+    let painter = ui.painter_at(area);
+    state.board.painted.paint(&painter, &drawing, ScreenFromFigure { origin: area.min, scale });
+    let veil = Colors::in_use(ui).paper.gamma_multiply(0.6);
+    painter.rect_filled(area, 0, veil);
+}
+
+/// Below this scale the digits of a board can no longer be read.
+const READABLE: f32 = 0.72;
+
+/// The figure in the centre. A board whose five stages would be too small to read shows scores, weights and output, until
+/// the user insists on five.
+fn fitting_drawing(ui: &Ui, session: &Session, state: &mut UiState, room: Vec2) -> Arc<Drawing> {
+    let theme = ui.ctx().theme();
+    let own = &session.document().scene().spec().view.stages;
+    let drawing = state.figures.centre(session, theme, own);
+    let may_shorten = *own == Stage::ALL && !state.board.insist_on_five;
+    let is_board = session.centre() == Centre::Board && session.focus().is_none();
+    state.board.is_shortened = may_shorten && is_board && room.x / drawing.size.width.max(1.0) < READABLE;
+    if state.board.is_shortened {
+        state.figures.centre(session, theme, &stage_switch::THREE)
+    } else {
+        drawing
+    }
+}
+
+/// The scale at which the whole figure is seen; with notes below, a tall figure leaves them a few lines.
+fn fit_scale(drawing: &Drawing, room: Vec2, with_notes: bool, alone: bool) -> f32 {
+    let (width, height) = (drawing.size.width.max(1.0), drawing.size.height.max(1.0));
+    let height_room = if with_notes { (room.y - 96.0).max(room.y * 0.6) } else { room.y - 6.0 };
+    let largest = if alone { 3.0 } else { LARGEST_FIT };
+    ((room.x - 2.0) / width).min(height_room / height).min(largest).max(0.05)
+}
+
+fn figure(
+    ui: &mut Ui,
+    session: &Session,
+    state: &mut UiState,
+    out: &mut Outbox,
+    drawing: &Arc<Drawing>,
+    fit: f32,
+    room: Vec2,
+) {
+    let scale = state.board.zoom.unwrap_or(fit);
+    let size = vec2(drawing.size.width, drawing.size.height) * scale;
+    let (rect, response) = ui.allocate_exact_size(vec2(size.x.max(room.x - 2.0), size.y), Sense::hover());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &drawing.title));
+    let transform = ScreenFromFigure { origin: rect.min, scale };
+    state.board.painted.paint(&ui.painter_at(rect.expand(2.0)), drawing, transform);
+    zoom(ui, state, &response, scale);
+    let mut hovered = None;
+    for (index, grid) in drawing.grids.iter().enumerate() {
+        let area = transform.rect(grid.rect);
+        // One matrix may stand in a figure more than once; its place among the grids tells the copies apart.
+        let id = ui.scope_id().with(("grid", index));
+        let response = ui.interact(area, id, Sense::click());
+        let name = format!("{}, head {}, {} × {}", grid.matrix.label(), grid.head + 1, grid.rows, grid.cols);
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &name));
+        let Some(pointer) = response.hover_pos().or(response.interact_pointer_pos()) else { continue };
+        let Some(cell) = grid.cell_at(transform.figure_point(pointer)) else { continue };
+        hovered = Some((grid.head, cell));
+        if response.double_clicked() {
+            out.push(Command::Focus(if session.focus().is_some() { None } else { Some(cell.matrix) }));
+        } else if response.clicked() {
+            click(session, state, out, grid.head, cell);
+        }
+        response.on_hover_ui_at_pointer(|ui| highlight::tooltip(ui, session, grid.head, cell));
+    }
+    let painter = ui.painter_at(rect.expand(3.0));
+    if let Some((head, cell)) = hovered {
+        highlight::paint_hover(&painter, Colors::in_use(ui), drawing, transform, head, cell);
+    }
+    if let Some(cell) = state.board.selected {
+        highlight::paint_selection(&painter, Colors::in_use(ui), drawing, transform, session.head(), cell);
+    }
+    editor(ui, session, state, out, drawing, transform);
+}
+
+fn zoom(ui: &Ui, state: &mut UiState, response: &egui::Response, scale: f32) {
+    if response.contains_pointer() {
+        let delta = ui.input(egui::InputState::zoom_delta);
+        if delta != 1.0 {
+            state.board.zoom = Some((scale * delta).clamp(0.1, 8.0));
+        }
+    }
+}
+
+fn click(session: &Session, state: &mut UiState, out: &mut Outbox, head: usize, cell: CellRef) {
+    if head != session.head() {
+        out.push(Command::SelectHead(head));
+    }
+    state.board.selected = Some(cell);
+    if cell.matrix.is_score_like() {
+        out.push(Command::Pin { query: cell.row, key: cell.col });
+    }
+}
+
+fn editor(
+    ui: &mut Ui,
+    session: &Session,
+    state: &mut UiState,
+    out: &mut Outbox,
+    drawing: &Drawing,
+    transform: ScreenFromFigure,
+) {
+    let (Some(editor), Some(cell)) = (&mut state.board.editor, state.board.selected) else { return };
+    let Some(grid) = drawing.grid(cell.matrix) else {
+        state.board.editor = None;
+        return;
+    };
+    let rect = transform.rect(grid.cell_rect(cell.row, cell.col));
+    if let Some(ended) = editor.show(ui, rect, out) {
+        state.board.editor = None;
+        let (down, right) = match ended {
+            Ended::Here => (0, 0),
+            Ended::Down => (1, 0),
+            Ended::Right => (0, 1),
+            Ended::Left => (0, -1),
+        };
+        if let Some(moved) = moved(session, cell, down, right) {
+            state.board.selected = Some(moved);
+        }
+    }
+}
+
+/// The cell `down` rows and `right` columns away, if the matrix has it.
+fn moved(session: &Session, cell: CellRef, down: isize, right: isize) -> Option<CellRef> {
+    let matrix = session.matrix(cell.matrix)?;
+    let row = cell.row.checked_add_signed(down).filter(|row| *row < matrix.rows())?;
+    let col = cell.col.checked_add_signed(right).filter(|col| *col < matrix.cols())?;
+    Some(CellRef { row, col, ..cell })
+}
+
+/// Keys act on the selected cell unless a text field or a dialog has them.
+fn keyboard(ui: &Ui, session: &Session, state: &mut UiState, out: &mut Outbox) {
+    if state.board.editor.is_some() || state.dialog.is_some() || ui.ctx().egui_wants_keyboard_input() {
+        return;
+    }
+    let escape = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
+    if escape {
+        escape_one_layer(session, state, out);
+        return;
+    }
+    let Some(cell) = state.board.selected else { return };
+    if let Some(next) = arrow(ui, session, cell) {
+        state.board.selected = Some(next);
+        if next.matrix.is_score_like() {
+            out.push(Command::Pin { query: next.row, key: next.col });
+        }
+        return;
+    }
+    clipboard(ui, session, cell, out);
+    typing(ui, session, state, out, cell);
+}
+
+/// Esc closes one layer: the enlarged matrix, presenting, the selection, the pin.
+fn escape_one_layer(session: &Session, state: &mut UiState, out: &mut Outbox) {
+    if session.focus().is_some() {
+        out.push(Command::Focus(None));
+    } else if state.layout.presenting {
+        state.layout.presenting = false;
+    } else if state.board.selected.is_some() {
+        state.board.selected = None;
+    } else {
+        out.push(Command::Unpin);
+    }
+}
+
+fn arrow(ui: &Ui, session: &Session, cell: CellRef) -> Option<CellRef> {
+    // K is drawn transposed on the board: right is the next key.
+    let transposed = cell.matrix == MatrixId::K && session.focus().is_none();
+    let steps =
+        [(Key::ArrowDown, 1, 0), (Key::ArrowUp, -1, 0), (Key::ArrowRight, 0, 1), (Key::ArrowLeft, 0, -1)];
+    let (_, down, right) =
+        steps.into_iter().find(|(key, ..)| ui.input_mut(|input| input.consume_key(Modifiers::NONE, *key)))?;
+    let (down, right) = if transposed { (right, down) } else { (down, right) };
+    moved(session, cell, down, right)
+}
+
+/// Copies the whole matrix as tab-separated numbers; pastes a block from a spreadsheet with its corner at the cell.
+fn clipboard(ui: &Ui, session: &Session, cell: CellRef, out: &mut Outbox) {
+    let events = ui.input(|input| input.events.clone());
+    for event in events {
+        match event {
+            egui::Event::Copy => {
+                out.push(Command::CopyMatrix {
+                    matrix: cell.matrix,
+                    format: crate::export::TableFormat::Tsv,
+                });
+            }
+            egui::Event::Paste(text) => match (session.slot(cell.matrix), block(&text)) {
+                (Some(slot), Ok(values)) => {
+                    out.edit(Edit::SetBlock { slot, row: cell.row, col: cell.col, values });
+                }
+                (Some(_), Err(reason)) => out.push(Command::Say(reason)),
+                (None, _) => out.push(Command::Say(not_editable(cell.matrix))),
+            },
+            _ => {}
+        }
+    }
+}
+
+/// Rows of numbers separated by tabs, commas, semicolons or spaces. A first line and a first column that hold no numbers are
+/// labels, as this program copies them, and are left out.
+fn block(text: &str) -> Result<Vec<Vec<f64>>, String> {
+    let mut rows: Vec<Vec<&str>> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| match line.contains('\t') {
+            true => line.split('\t').collect(),
+            false => line.split([',', ';', ' ']).filter(|part| !part.is_empty()).collect(),
+        })
+        .collect();
+    let has_labels = rows.len() > 1 && rows[0].first().is_some_and(|corner| corner.trim().is_empty());
+    if has_labels {
+        rows.remove(0);
+        for row in &mut rows {
+            row.remove(0);
+        }
+    }
+    rows.into_iter().map(|row| row.into_iter().map(parse_number).collect()).collect()
+}
+
+fn typing(ui: &Ui, session: &Session, state: &mut UiState, out: &mut Outbox, cell: CellRef) {
+    let typed = ui.input(|input| {
+        input.events.iter().find_map(|event| match event {
+            egui::Event::Text(text) if text.chars().all(|c| c.is_ascii_digit() || "+-.−√".contains(c)) => {
+                Some(text.clone())
+            }
+            _ => None,
+        })
+    });
+    let (open, clear, nudge) = ui.input_mut(|input| {
+        let open =
+            input.consume_key(Modifiers::NONE, Key::F2) || input.consume_key(Modifiers::NONE, Key::Enter);
+        let clear = input.consume_key(Modifiers::NONE, Key::Delete)
+            || input.consume_key(Modifiers::NONE, Key::Backspace);
+        let up = input.consume_key(Modifiers::ALT, Key::ArrowUp);
+        let down = input.consume_key(Modifiers::ALT, Key::ArrowDown);
+        (open, clear, f64::from(u8::from(up)) - f64::from(u8::from(down)))
+    });
+    if typed.is_none() && !open && !clear && nudge == 0.0 {
+        return;
+    }
+    let Some(slot) = session.slot(cell.matrix) else {
+        out.push(Command::Say(not_editable(cell.matrix)));
+        return;
+    };
+    let value = session.matrix(cell.matrix).map_or(0.0, |matrix| matrix.get(cell.row, cell.col));
+    if clear || nudge != 0.0 {
+        // Steps of a tenth, kept free of the dust that repeated addition leaves.
+        let value = if clear { 0.0 } else { ((value + 0.1 * nudge) * 1e9).round() / 1e9 };
+        out.edit(Edit::SetCell { slot, row: cell.row, col: cell.col, value });
+        return;
+    }
+    let select_all = typed.is_none();
+    let draft = typed.unwrap_or_else(|| value.to_string());
+    state.board.editor = Some(CellEditor {
+        slot,
+        row: cell.row,
+        col: cell.col,
+        draft,
+        complaint: None,
+        is_new: true,
+        select_all,
+    });
+    ui.ctx().request_repaint();
+}
+
+fn not_editable(matrix: MatrixId) -> String {
+    format!("{} is computed; edit the matrices that it is computed from", matrix.label())
+}

@@ -1,0 +1,219 @@
+//! Drawings of what is on screen, made once for each revision and set of options.
+
+use std::sync::Arc;
+
+use egui::Theme;
+
+use crate::export::{ExportOptions, Format, Ground, TextMode};
+use crate::figure::{
+    Drawing, Figure, FigureInput, FigureOptions, FigureTheme, MatrixId, Pin, TraceText, compose, trace_text,
+};
+use crate::scene::Stage;
+use crate::session::{Centre, Command, Derived, FigureExport, Session};
+
+use super::export_dialog::Preview;
+
+/// A figure that can be shown or exported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FigureChoice {
+    /// The stages of one head.
+    Board,
+    /// Where Q, K and V come from.
+    Projections,
+    /// Every head.
+    Heads,
+    /// The arithmetic behind the pinned cell.
+    Trace,
+    /// One matrix.
+    Matrix(MatrixId),
+    /// What scores and mix cost over the tokens.
+    ComplexityChart,
+    /// What the cache takes over the tokens.
+    CacheChart,
+}
+
+impl FigureChoice {
+    /// The name shown to people.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Board => "Board",
+            Self::Projections => "Projections",
+            Self::Heads => "All heads",
+            Self::Trace => "Trace of the pinned cell",
+            Self::Matrix(matrix) => matrix.label(),
+            Self::ComplexityChart => "Chart: complexity",
+            Self::CacheChart => "Chart: cache memory",
+        }
+    }
+
+    /// Every figure that this scene has.
+    pub fn offered(session: &Session) -> Vec<Self> {
+        let mut offered = vec![Self::Board];
+        if session.has_projections() {
+            offered.push(Self::Projections);
+        }
+        if session.scene().heads() > 1 {
+            offered.push(Self::Heads);
+        }
+        if session.pin().is_some() {
+            offered.push(Self::Trace);
+        }
+        let matrices = [
+            MatrixId::RawScores,
+            MatrixId::ScaledScores,
+            MatrixId::MaskedScores,
+            MatrixId::Weights,
+            MatrixId::Output,
+            MatrixId::Q,
+            MatrixId::K,
+            MatrixId::V,
+        ];
+        offered.extend(matrices.map(Self::Matrix));
+        offered.extend([Self::ComplexityChart, Self::CacheChart]);
+        offered
+    }
+
+    /// The file name offered, without extension: `three_positions_weights`.
+    pub fn file_stem(self, session: &Session) -> String {
+        let name = session.document().name();
+        let scene = name.strip_suffix(".ron").unwrap_or(&name);
+        let figure = match self {
+            Self::Board => "board",
+            Self::Projections => "projections",
+            Self::Heads => "heads",
+            Self::Trace => "trace",
+            Self::Matrix(matrix) => matrix.name(),
+            Self::ComplexityChart => "complexity",
+            Self::CacheChart => "cache",
+        };
+        format!("{scene}_{figure}")
+    }
+
+    fn figure(self, session: &Session) -> Figure {
+        match self {
+            Self::Board => Figure::Board,
+            Self::Projections => Figure::Projection,
+            Self::Heads => Figure::Heads,
+            Self::Trace => Figure::Trace,
+            Self::Matrix(matrix) => Figure::Matrix(matrix),
+            Self::ComplexityChart => Figure::Chart(Box::new(super::charts::complexity(session))),
+            Self::CacheChart => Figure::Chart(Box::new(super::charts::cache(session))),
+        }
+    }
+}
+
+/// The figure in the centre.
+pub fn in_centre(session: &Session) -> FigureChoice {
+    match (session.focus(), session.centre()) {
+        (Some(matrix), _) => FigureChoice::Matrix(matrix),
+        (None, Centre::Board) => FigureChoice::Board,
+        (None, Centre::Projections) => FigureChoice::Projections,
+        (None, Centre::Heads) => FigureChoice::Heads,
+    }
+}
+
+/// What a drawing was made from.
+struct Made {
+    derived: Arc<Derived>,
+    figure: Figure,
+    options: FigureOptions,
+    drawing: Arc<Drawing>,
+}
+
+/// The drawings made last.
+#[derive(Default)]
+pub struct Figures {
+    made: Vec<Made>,
+    trace: Option<(Arc<Derived>, usize, Pin, Arc<TraceText>)>,
+    /// The preview of the export dialog.
+    pub preview: Preview,
+}
+
+/// The board in its two forms, an enlarged matrix, and what the export dialog shows.
+const MOST_KEPT: usize = 6;
+
+impl Figures {
+    /// The figure in the centre in the window's colours, with these stages if it is the board.
+    pub fn centre(&mut self, session: &Session, theme: Theme, stages: &[Stage]) -> Arc<Drawing> {
+        let theme = match theme {
+            Theme::Light => FigureTheme::Light,
+            Theme::Dark => FigureTheme::Dark,
+        };
+        let options = FigureOptions { stages: stages.to_vec(), ..options(session, theme) };
+        self.drawing(session, in_centre(session).figure(session), options)
+    }
+
+    /// A figure in its own colours, as it is written.
+    pub fn for_export(
+        &mut self,
+        session: &Session,
+        choice: FigureChoice,
+        theme: FigureTheme,
+    ) -> Arc<Drawing> {
+        self.drawing(session, choice.figure(session), options(session, theme))
+    }
+
+    /// The figure in the centre as a picture for the clipboard.
+    pub fn copy_command(&mut self, session: &Session) -> Command {
+        let choice = in_centre(session);
+        let theme = FigureTheme::Light;
+        Command::CopyFigure(Arc::new(FigureExport {
+            drawing: self.for_export(session, choice, theme),
+            format: Format::Png,
+            options: ExportOptions {
+                dpi: 300.0,
+                ground: Ground::Paper(theme.colors().paper),
+                text: TextMode::Shapes,
+                ..ExportOptions::default()
+            },
+            suggested_name: choice.file_stem(session),
+        }))
+    }
+
+    /// The arithmetic behind the pinned cell.
+    pub fn trace(&mut self, session: &Session) -> Option<Arc<TraceText>> {
+        let pin = session.pin().map(|pin| Pin { query: pin.query, key: pin.key })?;
+        let (derived, head) = (session.derived(), session.head());
+        if let Some((_, _, _, text)) = self.trace.as_ref().filter(|(old, old_head, old_pin, _)| {
+            Arc::ptr_eq(old, derived) && *old_head == head && *old_pin == pin
+        }) {
+            return Some(Arc::clone(text));
+        }
+        let input = FigureInput::new(session.scene(), session.evaluation());
+        let decimals = session.scene().spec().view.decimals;
+        let text = Arc::new(trace_text(&input, head, pin, decimals)?);
+        self.trace = Some((Arc::clone(derived), head, pin, Arc::clone(&text)));
+        Some(text)
+    }
+
+    fn drawing(&mut self, session: &Session, figure: Figure, options: FigureOptions) -> Arc<Drawing> {
+        let derived = session.derived();
+        let found = self.made.iter().position(|made| {
+            Arc::ptr_eq(&made.derived, derived) && made.figure == figure && made.options == options
+        });
+        if let Some(index) = found {
+            // The one used last goes to the end; the front is dropped first.
+            let made = self.made.remove(index);
+            let drawing = Arc::clone(&made.drawing);
+            self.made.push(made);
+            return drawing;
+        }
+        let drawing = Arc::new(compose(&figure, session.scene(), session.evaluation(), &options));
+        if self.made.len() >= MOST_KEPT {
+            self.made.remove(0);
+        }
+        self.made.push(Made { derived: Arc::clone(derived), figure, options, drawing: Arc::clone(&drawing) });
+        drawing
+    }
+}
+
+/// The scene's own view, the head and pin on screen.
+fn options(session: &Session, theme: FigureTheme) -> FigureOptions {
+    // Decimals, palette and orientation of the document, even while its evaluation is still under way.
+    FigureOptions {
+        head: session.head(),
+        pin: session.pin().map(|pin| Pin { query: pin.query, key: pin.key }),
+        theme,
+        ..FigureOptions::of_view(&session.document().scene().spec().view)
+    }
+}

@@ -1,0 +1,98 @@
+//! The right panel: the arithmetic behind the pinned cell, and the two calculators.
+
+use std::sync::Arc;
+
+use egui::{Panel, RichText, ScrollArea, Ui};
+
+use crate::figure::{LineKind, TraceText};
+use crate::session::{Command, Session};
+
+use super::style::{Colors, bold};
+use super::{Outbox, UiState, costs, widgets};
+
+/// Draws the panel. The calculators keep their place at the bottom; the trace scrolls above them.
+pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbox) {
+    Panel::bottom("calculators")
+        .frame(egui::Frame::new().inner_margin(egui::Margin { top: 8, ..egui::Margin::ZERO }))
+        .resizable(true)
+        .default_size(330.0)
+        .size_range(60.0..=900.0)
+        .show(ui, |ui| {
+            ScrollArea::vertical().id_salt("calculators").auto_shrink(false).show(ui, |ui| {
+                costs::show(ui, session, state, out);
+            });
+        });
+    egui::CentralPanel::no_frame().show(ui, |ui| trace(ui, session, state, out));
+}
+
+fn trace(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbox) {
+    let Some(text) = state.figures.trace(session) else {
+        nothing_pinned(ui);
+        return;
+    };
+    heading(ui, &text, out);
+    ScrollArea::vertical().id_salt("trace").auto_shrink(false).show(ui, |ui| sections(ui, &text));
+}
+
+fn nothing_pinned(ui: &mut Ui) {
+    widgets::section(ui, "Nothing pinned");
+    let color = Colors::in_use(ui).muted;
+    ui.label(
+        RichText::new("Click a cell of the scores or weights to see the arithmetic behind it.").color(color),
+    );
+}
+
+fn heading(ui: &mut Ui, text: &TraceText, out: &mut Outbox) {
+    let colors = Colors::in_use(ui);
+    ui.horizontal(|ui| {
+        ui.add(
+            egui::Label::new(RichText::new(&text.title).family(bold()).size(15.0).color(colors.ink))
+                .truncate(),
+        );
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            let button =
+                egui::Button::new(RichText::new("pinned ×").small().color(colors.muted)).frame(false);
+            if ui.add(button).on_hover_text("Unpin").clicked() {
+                out.push(Command::Unpin);
+            }
+            let button = egui::Button::new(RichText::new("copy").small().color(colors.accent)).frame(false);
+            if ui.add(button).on_hover_text("Copy this arithmetic as text").clicked() {
+                out.push(Command::CopyText(as_plain_text(text)));
+            }
+        });
+    });
+}
+
+/// The whole trace as lines of text.
+fn as_plain_text(text: &TraceText) -> String {
+    let sections = text.sections.iter().map(|section| {
+        let lines = section.lines.iter().map(|line| format!("  {}\n", line.text)).collect::<String>();
+        format!("{}\n{lines}", section.title)
+    });
+    format!("{}\n{}", text.title, sections.collect::<String>())
+}
+
+fn sections(ui: &mut Ui, text: &Arc<TraceText>) {
+    let colors = Colors::in_use(ui);
+    ui.spacing_mut().item_spacing.y = 1.5;
+    for section in &text.sections {
+        ui.add_space(4.0);
+        ui.label(RichText::new(&section.title).small().color(colors.muted));
+        for line in &section.lines {
+            let color = match line.kind {
+                LineKind::Plain => colors.ink,
+                LineKind::Result => colors.weights,
+                LineKind::Muted => colors.muted,
+            };
+            ui.horizontal(|ui| {
+                ui.add_space(8.0);
+                ui.add(
+                    egui::Label::new(RichText::new(&line.text).color(color).size(13.0))
+                        .wrap()
+                        .selectable(true),
+                );
+            });
+        }
+    }
+    ui.add_space(8.0);
+}

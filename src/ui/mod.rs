@@ -1,0 +1,37 @@
+//! Room 8: egui panels. They read a `&Session` and push commands; they paint a `Drawing`.
+//!
+//! This room does not know how anything is computed or stored.
+
+mod act;
+mod action;
+mod banner;
+mod board;
+mod cell_editor;
+mod charts;
+mod check_bar;
+mod costs;
+mod dialogs;
+mod export_dialog;
+mod figures;
+mod highlight;
+mod inspector;
+mod mask_editor;
+mod menu_bar;
+mod notes;
+mod outbox;
+pub mod paint;
+mod scene_list;
+mod scoring_editor;
+mod settings_panel;
+mod shortcuts;
+mod stage_switch;
+pub mod style;
+mod widgets;
+mod window;
+
+pub use act::act;
+pub use action::Action;
+pub use dialogs::{Dialog, PathField, PathPurpose};
+pub use outbox::{Outbox, Wish};
+pub use shortcuts::pressed;
+pub use window::{Layout, UiState, show};

@@ -1,0 +1,122 @@
+//! The scene's own settings: scoring, scale, cap, mask layers, empty rows, softmax, decimals, colours.
+
+use egui::{ComboBox, DragValue, Response, RichText, ScrollArea, Ui};
+
+use crate::engine::{EmptyRow, SoftmaxAxis, SoftmaxForm};
+use crate::scene::{Orientation, Palette, Scene};
+use crate::session::{Edit, Session};
+
+use super::style::Colors;
+use super::{Outbox, UiState, mask_editor, scoring_editor, widgets};
+
+/// Draws the settings.
+pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbox) {
+    ScrollArea::vertical().id_salt("scene settings").auto_shrink(false).show(ui, |ui| {
+        widgets::section(ui, "This scene");
+        if let Some(refusal) = session.refusal() {
+            let color = Colors::in_use(ui).bad;
+            ui.label(RichText::new(refusal).small().color(color));
+        }
+        let scene = session.document().scene();
+        scoring_editor::show(ui, scene, state, out);
+        empty_rows(ui, scene, out);
+        softmax(ui, scene, out);
+        ui.add_space(3.0);
+        mask_editor::show(ui, scene, state, out);
+        ui.add_space(3.0);
+        offset(ui, scene, state, out);
+        look(ui, scene, state, out);
+        ui.add_space(6.0);
+    });
+}
+
+/// A choice among a few, as a drop-down at the right of its name.
+pub fn choice<T: Copy + PartialEq>(
+    ui: &mut Ui,
+    name: &str,
+    options: &[(T, &str)],
+    current: T,
+    hint: &str,
+) -> Option<T> {
+    let mut chosen = None;
+    let shown = options.iter().find(|(value, _)| *value == current).map_or("", |(_, text)| text);
+    widgets::setting(ui, name, |ui| {
+        let combo = ComboBox::from_id_salt(name).selected_text(shown).show_ui(ui, |ui| {
+            for (value, text) in options {
+                if ui.selectable_label(*value == current, *text).clicked() {
+                    chosen = Some(*value);
+                }
+            }
+        });
+        combo.response.on_hover_text(hint)
+    });
+    chosen.filter(|value| *value != current)
+}
+
+fn empty_rows(ui: &mut Ui, scene: &Scene, out: &mut Outbox) {
+    let options = [(EmptyRow::Zero, "zero"), (EmptyRow::NotANumber, "NaN"), (EmptyRow::Uniform, "uniform")];
+    let hint = "What a query gets that may see no key: weights 0, the 0/0 of the formula, or 1/n_k each, \
+                as a large negative number in place of −∞ gives";
+    let current = scene.spec().softmax.empty_rows;
+    if let Some(policy) = choice(ui, "Empty rows", &options, current, hint) {
+        out.edit(Edit::SetEmptyRows(policy));
+    }
+}
+
+fn softmax(ui: &mut Ui, scene: &Scene, out: &mut Outbox) {
+    let softmax = scene.spec().softmax;
+    let axes = [(SoftmaxAxis::Keys, "keys"), (SoftmaxAxis::Queries, "queries (a mistake)")];
+    let hint = "Weights of one query sum to 1 over the keys. Over the queries is the classic mistake";
+    if let Some(axis) = choice(ui, "Softmax over", &axes, softmax.over, hint) {
+        out.edit(Edit::SetSoftmaxAxis(axis));
+    }
+    let forms = [(SoftmaxForm::Stable, "stable"), (SoftmaxForm::Naive, "naive")];
+    let hint = "Stable subtracts the row maximum first; naive does not, and overflows for large scores";
+    if let Some(form) = choice(ui, "Softmax form", &forms, softmax.form, hint) {
+        out.edit(Edit::SetSoftmaxForm(form));
+    }
+}
+
+fn offset(ui: &mut Ui, scene: &Scene, state: &mut UiState, out: &mut Outbox) {
+    let mut offset = scene.spec().position_offset;
+    let response = widgets::setting(ui, "Query 1 stands at", |ui| {
+        ui.add(DragValue::new(&mut offset).speed(0.05)).on_hover_text(
+            "The position of the first query, from 0. Not 0 in a decode step, where the cache holds earlier positions",
+        )
+    });
+    if response.changed() {
+        out.edit_in(Edit::SetPositionOffset(offset), drag_gesture(state, &response));
+    }
+}
+
+fn look(ui: &mut Ui, scene: &Scene, state: &mut UiState, out: &mut Outbox) {
+    let view = &scene.spec().view;
+    let mut decimals = view.decimals;
+    let response = widgets::setting(ui, "Decimals", |ui| {
+        ui.add(DragValue::new(&mut decimals).range(0..=17).speed(0.05))
+            .on_hover_text("Decimal places in cells")
+    });
+    if response.changed() {
+        out.edit_in(Edit::SetDecimals(decimals), drag_gesture(state, &response));
+    }
+    let names = ["violet", "blue", "grey", "viridis", "cividis"];
+    let options: Vec<(Palette, &str)> = Palette::ALL.into_iter().zip(names).collect();
+    if let Some(palette) =
+        choice(ui, "Palette", &options, view.palette, "Colours of the weights, from 0 to 1")
+    {
+        out.edit(Edit::SetPalette(palette));
+    }
+    let options = [(Orientation::QueriesAsRows, "down"), (Orientation::QueriesAsColumns, "across")];
+    let hint = "Which way the queries run. Down is how the formula is written";
+    if let Some(orientation) = choice(ui, "Queries run", &options, view.orientation, hint) {
+        out.edit(Edit::SetOrientation(orientation));
+    }
+}
+
+/// The gesture that a change of this widget belongs to: one drag, or one stay in the field.
+pub fn drag_gesture(state: &mut UiState, response: &Response) -> u64 {
+    if response.drag_started() || response.gained_focus() || !(response.dragged() || response.has_focus()) {
+        state.gesture += 1;
+    }
+    state.gesture
+}

@@ -1,0 +1,296 @@
+//! Scripts of commands against the session, which knows neither files nor a window.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use qkv::engine::{Corner, EmptyRow, MaskRule};
+use qkv::figure::MatrixId;
+use qkv::scene::{self, ScoringSpec};
+use qkv::session::{Answer, Axis, Command, Document, Edit, Effect, Event, Origin, Question, Session, Slot};
+
+fn open(name: &str) -> Session {
+    Session::new(Document::bundled(name).unwrap())
+}
+
+fn edit(edit: Edit) -> Command {
+    Command::Edit { edit, gesture: 0 }
+}
+
+fn set(slot: Slot, row: usize, col: usize, value: f64) -> Command {
+    edit(Edit::SetCell { slot, row, col, value })
+}
+
+fn weight(session: &Session, query: usize, key: usize) -> f64 {
+    session.matrix(MatrixId::Weights).unwrap().get(query, key)
+}
+
+#[test]
+fn a_new_scene_is_valid_and_unchanged() {
+    let session = Session::new(Document::untitled());
+    assert!(!session.document().is_changed());
+    assert_eq!(session.scene().n_q(), 2);
+}
+
+#[test]
+fn an_edited_number_moves_everything_downstream_at_once() {
+    let mut session = open("two_positions");
+    assert!((weight(&session, 0, 0) - 0.669_761_549_326_656_9).abs() < 1e-12);
+    session.apply(set(Slot::Q(0), 0, 0, 0.0));
+    session.apply(set(Slot::Q(0), 0, 1, 1.0));
+    assert!((weight(&session, 0, 1) - 0.669_761_549_326_656_9).abs() < 1e-12);
+    let output = session.matrix(MatrixId::Output).unwrap();
+    assert!((output.get(0, 1) - 2.679_046_197_306_627_5).abs() < 1e-12);
+}
+
+#[test]
+fn one_gesture_is_one_step() {
+    let mut session = open("two_positions");
+    for step in 1..=5 {
+        session.apply(Command::Edit {
+            edit: Edit::SetCell { slot: Slot::Q(0), row: 0, col: 0, value: f64::from(step) },
+            gesture: 7,
+        });
+    }
+    session.apply(Command::Undo);
+    assert_eq!(session.matrix(MatrixId::Q).unwrap().get(0, 0), 1.0);
+    assert!(!session.can_undo());
+    session.apply(Command::Redo);
+    assert_eq!(session.matrix(MatrixId::Q).unwrap().get(0, 0), 5.0);
+}
+
+#[test]
+fn undo_back_to_the_stored_scene_leaves_nothing_to_save() {
+    let mut session = open("three_positions");
+    session.apply(set(Slot::V(0), 1, 1, 8.0));
+    assert!(session.document().is_changed());
+    session.apply(Command::Undo);
+    assert!(!session.document().is_changed());
+}
+
+#[test]
+fn closing_with_unsaved_changes_asks_and_cancel_keeps_everything() {
+    let mut session = open("three_positions");
+    session.apply(set(Slot::V(0), 1, 1, 8.0));
+    assert_eq!(session.apply(Command::Quit), []);
+    assert!(matches!(session.question(), Some(Question::Unsaved { .. })));
+    assert_eq!(session.apply(Command::Answer(Answer::Cancel)), []);
+    assert!(session.question().is_none());
+    assert_eq!(session.matrix(MatrixId::V).unwrap().get(1, 1), 8.0);
+}
+
+#[test]
+fn cancelling_the_save_dialog_keeps_the_window_and_the_edit() {
+    let mut session = open("three_positions");
+    session.apply(set(Slot::V(0), 1, 1, 8.0));
+    session.apply(Command::Quit);
+    let effects = session.apply(Command::Answer(Answer::Save));
+    assert!(matches!(effects.as_slice(), [Effect::AskWhereToSave { .. }]));
+    assert_eq!(session.handle(Event::SaveChosen(None)), []);
+    assert!(session.document().is_changed());
+    // A later save does not quit behind the user's back.
+    let path = PathBuf::from("/somewhere/mine.ron");
+    let effects = session.handle(Event::SaveChosen(Some(path.clone())));
+    let [Effect::WriteScene { text, .. }] = effects.as_slice() else { panic!("{effects:?}") };
+    let effects = session.handle(Event::Saved { path, text: Arc::clone(text) });
+    assert!(!effects.contains(&Effect::Quit));
+}
+
+#[test]
+fn save_then_goes_on_with_what_was_wanted() {
+    let mut session = open("three_positions");
+    session.apply(set(Slot::V(0), 1, 1, 8.0));
+    session.apply(Command::Quit);
+    session.apply(Command::Answer(Answer::Save));
+    let path = PathBuf::from("/somewhere/mine.ron");
+    let effects = session.handle(Event::SaveChosen(Some(path.clone())));
+    let [Effect::WriteScene { text, .. }] = effects.as_slice() else { panic!("{effects:?}") };
+    let effects = session.handle(Event::Saved { path, text: Arc::clone(text) });
+    assert!(effects.contains(&Effect::Quit));
+    assert!(!session.document().is_changed());
+}
+
+#[test]
+fn a_failed_save_loses_nothing_and_does_not_quit() {
+    let mut session = open("three_positions");
+    session.apply(set(Slot::V(0), 1, 1, 8.0));
+    session.apply(Command::Quit);
+    session.apply(Command::Answer(Answer::Save));
+    let path = PathBuf::from("/read/only.ron");
+    session.handle(Event::SaveChosen(Some(path.clone())));
+    assert_eq!(session.handle(Event::SaveFailed { path, reason: "permission denied".to_owned() }), []);
+    assert!(session.document().is_changed());
+    assert!(
+        session
+            .take_notices()
+            .iter()
+            .any(|notice| notice.is_error && notice.text.contains("permission denied"))
+    );
+}
+
+#[test]
+fn a_scene_that_does_not_load_keeps_the_last_good_one_and_its_history() {
+    let mut session = open("three_positions");
+    session.apply(set(Slot::V(0), 1, 1, 8.0));
+    let text = "Scene(title: \"x\", inptu: 3)";
+    let result = scene::read(text, &mut |_| Err(std::io::ErrorKind::NotFound.into())).map(Arc::new);
+    let path = PathBuf::from("/tmp/broken.ron");
+    session.handle(Event::SceneRead { path, text: text.into(), result });
+    let problem = session.problem().unwrap();
+    assert!(
+        problem.complaints.iter().any(|complaint| complaint.to_string().contains("input")),
+        "{problem:?}"
+    );
+    assert_eq!(session.matrix(MatrixId::V).unwrap().get(1, 1), 8.0);
+    assert!(session.can_undo());
+    session.apply(Command::DismissProblem);
+    assert!(session.problem().is_none());
+}
+
+#[test]
+fn a_change_on_disk_is_read_at_once_unless_there_are_changes_here() {
+    let path = PathBuf::from("/lecture/scene.ron");
+    let text: Arc<str> = scene::bundled::find("three_positions").unwrap().text.into();
+    let scene = Arc::clone(Document::bundled("three_positions").unwrap().scene());
+    let mut session = Session::new(Document::new(scene, Origin::File(path.clone()), text));
+    assert_eq!(session.handle(Event::ChangedOnDisk(path.clone())), [Effect::ReadScene(path.clone())]);
+    session.apply(set(Slot::V(0), 0, 0, 3.0));
+    assert_eq!(session.handle(Event::ChangedOnDisk(path.clone())), []);
+    assert_eq!(session.question(), Some(&Question::ChangedOnDisk(path.clone())));
+    assert_eq!(session.apply(Command::Answer(Answer::Discard)), [Effect::ReadScene(path)]);
+}
+
+#[test]
+fn saving_keeps_comments() {
+    let mut session = open("two_positions");
+    let stored = Arc::clone(session.document().stored_text());
+    assert!(stored.contains("//"), "the scene has comments to keep");
+    session.apply(set(Slot::V(0), 0, 0, 7.5));
+    let text = session.document().text_to_save();
+    for comment in stored.lines().filter_map(|line| line.split_once("//").map(|(_, comment)| comment.trim()))
+    {
+        assert!(text.contains(comment), "lost: {comment}");
+    }
+    let read = scene::read_spec(&text).unwrap();
+    assert_eq!(&read, session.document().scene().spec());
+}
+
+#[test]
+fn a_refused_edit_changes_nothing_and_says_why() {
+    let mut session = open("three_positions");
+    let before = Arc::clone(session.document().scene());
+    session.apply(set(Slot::V(0), 9, 9, 1.0));
+    assert!(session.refusal().is_some_and(|sentence| sentence.contains("row 10")), "{:?}", session.refusal());
+    session.apply(edit(Edit::AddMask(MaskRule::PaddedKeys(vec![true; 2]))));
+    assert!(session.refusal().is_some());
+    assert_eq!(session.document().scene(), &before);
+    assert!(!session.can_undo());
+}
+
+#[test]
+fn adding_a_token_keeps_matrices_labels_and_masks_together() {
+    let mut session = open("causal_and_padding");
+    let n = session.scene().n_k();
+    session.apply(edit(Edit::AddToken(Axis::Keys)));
+    assert_eq!(session.refusal(), None);
+    assert_eq!(session.scene().n_k(), n + 1);
+    assert_eq!(session.scene().key_labels().len(), n + 1);
+    session.apply(edit(Edit::RemoveToken(Axis::Keys, n)));
+    assert_eq!(session.scene().n_k(), n);
+    session.apply(Command::Undo);
+    session.apply(Command::Undo);
+    assert!(!session.document().is_changed());
+}
+
+#[test]
+fn pins_and_heads_stay_inside_the_scene() {
+    let mut session = open("two_heads");
+    session.apply(Command::SelectHead(99));
+    assert_eq!(session.head(), session.scene().heads() - 1);
+    let pin = session.pin();
+    session.apply(Command::Pin { query: 99, key: 0 });
+    assert_eq!(session.pin(), pin);
+}
+
+#[test]
+fn the_calculators_follow_the_scene_until_a_size_is_typed() {
+    let mut session = open("three_positions");
+    let (inputs, follows) = session.complexity();
+    assert!(follows && inputs.n_q == 3 && inputs.d_k == 2);
+    let mut own = inputs.clone();
+    own.n_q = 4096;
+    session.apply(Command::SetComplexity(Some(own)));
+    assert!(!session.complexity().1);
+    session.apply(Command::SetComplexity(None));
+    assert_eq!(session.complexity(), (inputs, true));
+}
+
+#[test]
+fn a_number_of_a_tensor_file_can_be_edited_after_which_the_scene_holds_the_numbers() {
+    let mut session = open("bank_loan_layer_5");
+    let before = session.matrix(MatrixId::Weights).unwrap();
+    let old = session.matrix(MatrixId::Q).unwrap().get(2, 0);
+    session.apply(set(Slot::Q(0), 2, 0, old + 1.0));
+    assert_eq!(session.refusal(), None);
+    let after = session.matrix(MatrixId::Weights).unwrap();
+    assert_eq!(before.row(1), after.row(1), "other queries do not move");
+    assert_ne!(before.row(2), after.row(2));
+}
+
+fn any_edit() -> impl Strategy<Value = Edit> {
+    let cell = (0..3usize, 0..4usize, 0..3usize, -3.0..3.0f64).prop_map(|(which, row, col, value)| {
+        let slot = [Slot::Q(0), Slot::K(0), Slot::V(0)][which];
+        Edit::SetCell { slot, row, col, value }
+    });
+    prop_oneof![
+        4 => cell,
+        1 => (0..4usize).prop_map(|n| Edit::AddMask(MaskRule::ValidKeys(n))),
+        1 => Just(Edit::AddMask(MaskRule::Causal(Corner::BottomRight))),
+        1 => (0..3usize).prop_map(Edit::RemoveMask),
+        1 => Just(Edit::MoveMask { from: 0, to: 1 }),
+        1 => Just(Edit::SetScoring(ScoringSpec::Dot)),
+        1 => (0.1..2.0f64).prop_map(|scale| Edit::SetScoring(ScoringSpec::Scale(scale))),
+        1 => Just(Edit::SetEmptyRows(EmptyRow::Uniform)),
+        1 => (0..9usize).prop_map(Edit::SetDecimals),
+        1 => Just(Edit::AddToken(Axis::Keys)),
+        1 => (0..4usize).prop_map(|position| Edit::RemoveToken(Axis::Queries, position)),
+        1 => "[a-zé😀 ]{0,6}".prop_map(|label| Edit::SetToken { axis: Axis::Keys, position: 1, label }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn undo_after_any_script_restores_the_scene(script in proptest::collection::vec((any_edit(), 0..3u64), 1..24)) {
+        let mut session = open("three_positions_causal");
+        let before = session.document().scene().spec().clone();
+        for (edit, gesture) in script {
+            session.apply(Command::Edit { edit, gesture });
+        }
+        let after = session.document().scene().spec().clone();
+        let mut n_steps = 0;
+        while session.can_undo() {
+            session.apply(Command::Undo);
+            n_steps += 1;
+        }
+        prop_assert_eq!(session.document().scene().spec(), &before);
+        for _ in 0..n_steps {
+            session.apply(Command::Redo);
+        }
+        prop_assert_eq!(session.document().scene().spec(), &after);
+    }
+
+    #[test]
+    fn what_is_saved_reads_back_as_the_same_scene(script in proptest::collection::vec(any_edit(), 1..12)) {
+        let mut session = open("three_positions_causal");
+        for edit in script {
+            session.apply(Command::Edit { edit, gesture: 0 });
+        }
+        let text = session.document().text_to_save();
+        let read = scene::read_spec(&text);
+        prop_assert!(read.is_ok(), "{read:?}\n{text}");
+        prop_assert_eq!(&read.unwrap(), session.document().scene().spec(), "{}", text);
+    }
+}

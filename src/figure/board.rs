@@ -57,17 +57,6 @@ pub struct Parts<'a> {
     pub output: Option<MatrixView<'a>>,
 }
 
-/// The matrix of a stage.
-pub fn matrix_of(stage: Stage) -> MatrixId {
-    match stage {
-        Stage::RawScores => MatrixId::RawScores,
-        Stage::ScaledScores => MatrixId::ScaledScores,
-        Stage::MaskedScores => MatrixId::MaskedScores,
-        Stage::Weights => MatrixId::Weights,
-        Stage::Output => MatrixId::Output,
-    }
-}
-
 impl<'a> Parts<'a> {
     fn new(input: &'a FigureInput<'a>, options: &'a FigureOptions) -> Option<Self> {
         let head = input.head(options.head)?;
@@ -84,7 +73,7 @@ impl<'a> Parts<'a> {
             k: view(MatrixId::K)?.transposed(!turned),
             v: view(MatrixId::V)?.transposed(turned),
             scores: before_output
-                .filter_map(|stage| Some((stage, view(matrix_of(stage))?.transposed(turned))))
+                .filter_map(|stage| Some((stage, view(stage.into())?.transposed(turned))))
                 .collect(),
             output: view(MatrixId::Output).filter(|_| shown(&Stage::Output)).map(|v| v.transposed(turned)),
         })
@@ -133,7 +122,11 @@ impl<'a> Parts<'a> {
     /// Name and shape of a matrix, and how it came about.
     pub fn caption(&self, view: &MatrixView<'_>, sketch: &Sketch) -> Caption {
         let shape = (view.values.rows(), view.values.cols());
-        let caption = Caption::new(view.id, view.transposed, shape, sketch.theme);
+        let mut caption = Caption::new(view.id, view.transposed, shape, sketch.theme);
+        let n_features = view.values.cols();
+        if matches!(view.id, MatrixId::K | MatrixId::V) && self.feature_digits(n_features, 0.0).is_none() {
+            caption = caption.with_range(view.scale.range().1);
+        }
         let done = operation(view.id, view.transposed, self.input.spec, self.attention);
         if done.is_empty() { caption } else { caption.with_operation(&done, sketch.theme) }
     }
@@ -164,7 +157,7 @@ impl<'a> Parts<'a> {
         let mut next = bottom + LEGEND_DROP;
         if self.has_legend(view, plan) {
             let at = Point { x, y: next };
-            lowest = legend(sketch, &view.scale, subject(view.id), at, grid.rect.width);
+            lowest = legend(sketch, &view.scale, view.subject(), at, grid.rect.width);
             next = lowest + 9.0;
         }
         if self.explains_blocked(view) {
@@ -240,16 +233,4 @@ pub fn pin_row(sketch: &mut Sketch, grid: &Grid, row: usize) {
 pub fn valid_pin(input: &FigureInput<'_>, options: &FigureOptions) -> Option<Pin> {
     let weights = input.matrix(MatrixId::Weights, options.head)?;
     options.pin.filter(|pin| pin.query < weights.rows() && pin.key < weights.cols())
-}
-
-/// What a legend is about.
-pub fn subject(id: MatrixId) -> &'static str {
-    match id {
-        MatrixId::RawScores => "raw score",
-        MatrixId::ScaledScores => "scaled",
-        MatrixId::MaskedScores => "masked",
-        MatrixId::Weights => "weight",
-        MatrixId::Output | MatrixId::FinalOutput => "output",
-        _ => "value",
-    }
 }

@@ -27,6 +27,12 @@ impl Caption {
         Self { name, shape: format!("{down} × {across}"), operation: None }
     }
 
+    /// Adds the range of the colours behind the shape, for matrices that have neither digits nor a legend.
+    pub fn with_range(mut self, largest: f64) -> Self {
+        self.shape = format!("{} · ±{}", self.shape, format_short(largest, 4));
+        self
+    }
+
     /// Adds what was done to get here.
     pub fn with_operation(mut self, markup: &str, theme: &Theme) -> Self {
         self.operation = Some(Label::markup(markup, Face::Regular, SMALL, theme.muted));

@@ -64,7 +64,7 @@ fn draw_multiples(sketch: &mut Sketch, input: &FigureInput<'_>, options: &Figure
     let mut bottom = (n_rows - 1) as f32 * pitch + size.height;
     if options.legends {
         let room = size.width.max(80.0);
-        bottom = legend(sketch, &first.scale, "weight", Point { x: left, y: bottom + 12.0 }, room);
+        bottom = legend(sketch, &first.scale, first.subject(), Point { x: left, y: bottom + 12.0 }, room);
     }
     if views.iter().any(MatrixView::has_blocked) {
         bottom = blocked_key(sketch, Point { x: left, y: bottom + 9.0 });

@@ -31,12 +31,7 @@ fn side(width: Option<usize>) -> String {
 }
 
 /// What the mask says about the traced pair, and which layer says so. Positions are counted from 1, as on the axes.
-pub fn verdict(
-    input: &FigureInput<'_>,
-    _query_head: usize,
-    trace: &Trace,
-    decimals: usize,
-) -> Vec<TraceLine> {
+pub fn verdict(input: &FigureInput<'_>, trace: &Trace, decimals: usize) -> Vec<TraceLine> {
     let layers = &input.spec.mask;
     if layers.is_empty() {
         return vec![TraceLine::muted("no mask: every key is visible")];

@@ -85,6 +85,19 @@ impl<'a> MatrixView<'a> {
             && (0..self.values.rows()).any(|row| (0..self.values.cols()).any(|col| self.is_blocked(row, col)))
     }
 
+    /// What its legend is about.
+    pub fn subject(&self) -> &'static str {
+        match self.id {
+            MatrixId::RawScores => "raw score",
+            MatrixId::ScaledScores => "scaled",
+            MatrixId::MaskedScores => "masked",
+            MatrixId::Weights if self.row_tops.is_some() => "of its row's largest",
+            MatrixId::Weights => "weight",
+            MatrixId::Output | MatrixId::FinalOutput => "output",
+            _ => "value",
+        }
+    }
+
     /// Cells across the paper.
     pub fn across(&self) -> usize {
         if self.transposed { self.values.rows() } else { self.values.cols() }

@@ -1,5 +1,18 @@
 //! Room 5: figures. A request and an evaluation become a [`Drawing`]: items at final positions, in points.
 //!
+//! | part | what it does |
+//! |---|---|
+//! | [`compose`] | from a [`Figure`] and [`FigureOptions`] to a drawing |
+//! | `board`, `board_rows`, `board_columns` | Kᵀ, Q, V and all stages of one head on one axis of queries |
+//! | `single`, `heads`, `projection`, `chart`, `trace_figure` | the other figures |
+//! | `matrix_view`, `hatch`, `axis`, `caption`, `legend`, `heading` | what figures are made of |
+//! | `sizing` | how large cells and digits are |
+//! | `color`, `ramp`, `color_scale`, `theme` | from a number to a colour |
+//! | `numbers`, `ticks`, `shorten`, `words` | from a number, a label, a figure to text |
+//! | [`trace_text`] | the arithmetic behind a cell, line by line |
+//! | `fonts`, `shaping`, `text`, `label`, `formula` | text at final positions |
+//! | [`Drawing`] | items at final positions |
+//!
 //! This room does not know egui nor files.
 
 mod axis;

@@ -56,20 +56,19 @@ impl RampKind {
         Self::ALL.iter().position(|kind| *kind == self).unwrap_or(0)
     }
 
-    /// First and last colour on paper of that tone; `None` for the published maps.
+    /// First and last colour on paper of that tone; `None` for the published maps and for grey.
     fn ends(self, tone: Tone) -> Option<(Color, Color)> {
         let dark = tone == Tone::Dark;
         let (light_end, dark_end) = match self {
             Self::Weights(Palette::Violet) => (0x54_2e_92, 0xd2_bb_ff),
             Self::Weights(Palette::Blue) => (0x0f_4a_94, 0xa8_d2_ff),
-            Self::Weights(Palette::Grey) => return Some(grey_ends(dark)),
-            Self::Weights(Palette::Viridis | Palette::Cividis) => return None,
+            Self::Weights(Palette::Grey | Palette::Viridis | Palette::Cividis) => return None,
             Self::ScorePlus => (0xaa_56_2c, 0xf0_a0_72),
             Self::ScoreMinus => (0x24_72_90, 0x6f_bf_dd),
             Self::QueryPlus => (0x7f_a4_ec, 0x6d_92_dd),
             Self::QueryMinus => (0xb3_a4_8c, 0x93_86_72),
-            Self::KeyPlus => (0xe2_8a_90, 0xc8_72_7a),
-            Self::KeyMinus => (0x8b_a3_bd, 0x6f_86_9f),
+            Self::KeyPlus => (0xe2_8a_90, 0xd2_6c_74),
+            Self::KeyMinus => (0x8b_a3_bd, 0x70_95_bd),
             Self::ValuePlus => (0x79_bd_94, 0x5f_a2_7c),
             Self::ValueMinus => (0xa9_97_bd, 0x8b_7b_a0),
         };
@@ -86,10 +85,6 @@ pub fn zero(tone: Tone) -> Color {
     }
 }
 
-fn grey_ends(dark: bool) -> (Color, Color) {
-    if dark { (Color::hex(0x0f_0f_0f), Color::WHITE) } else { (Color::WHITE, Color::BLACK) }
-}
-
 /// The 256 colours of a kind on paper of that tone. Computed once.
 pub fn ramp(kind: RampKind, tone: Tone) -> &'static Ramp {
     static TABLES: [[OnceLock<Box<Ramp>>; KINDS]; 2] = [const { [const { OnceLock::new() }; KINDS] }; 2];
@@ -100,10 +95,22 @@ fn build(kind: RampKind, tone: Tone) -> Ramp {
     if let Some((from, to)) = kind.ends(tone) {
         return if tone == Tone::Dark { arc(from, to) } else { line(from, to) };
     }
-    let map = if kind == RampKind::Weights(Palette::Cividis) { colorous::CIVIDIS } else { colorous::VIRIDIS };
+    let map = match kind {
+        RampKind::Weights(Palette::Viridis) => colorous::VIRIDIS,
+        RampKind::Weights(Palette::Cividis) => colorous::CIVIDIS,
+        _ => return grey(tone),
+    };
     std::array::from_fn(|step| {
         let color = map.eval_rational(step, 256);
         Color::rgb(color.r, color.g, color.b)
+    })
+}
+
+/// All 256 greys there are; any other line between black and white would repeat some.
+fn grey(tone: Tone) -> Ramp {
+    std::array::from_fn(|step| {
+        let level = if tone == Tone::Dark { step } else { 255 - step } as u8;
+        Color::rgb(level, level, level)
     })
 }
 

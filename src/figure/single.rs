@@ -1,7 +1,7 @@
 //! One matrix on its own, with all its digits.
 
 use super::axis::Axis;
-use super::board::{BAND, CAPTION_DROP, LABEL_GAP, MARGIN, matrix_of, pin_row, subject, valid_pin};
+use super::board::{BAND, CAPTION_DROP, LABEL_GAP, MARGIN, pin_row, valid_pin};
 use super::caption::{Caption, SMALL, operation};
 use super::heading::Heading;
 use super::legend::{blocked_key, legend};
@@ -14,7 +14,7 @@ use crate::scene::{Orientation, Stage};
 
 /// One stage of the head.
 pub fn stage(stage: Stage, input: &FigureInput<'_>, options: &FigureOptions) -> Drawing {
-    matrix(matrix_of(stage), input, options)
+    matrix(stage.into(), input, options)
 }
 
 /// One matrix. A scene that has no such matrix gets a sheet that says so.
@@ -121,7 +121,7 @@ fn draw_below(
     let mut y = caption.draw(sketch, at) + 10.0;
     if options.legends {
         let room = grid.rect.width.max(60.0);
-        y = legend(sketch, &view.scale, subject(view.id), Point { x: grid.rect.x, y }, room) + 9.0;
+        y = legend(sketch, &view.scale, view.subject(), Point { x: grid.rect.x, y }, room) + 9.0;
     }
     if view.has_blocked() {
         blocked_key(sketch, Point { x: grid.rect.x, y });

@@ -74,7 +74,7 @@ pub fn trace_text(input: &FigureInput<'_>, head: usize, pin: Pin, decimals: usiz
     let mut sections = projections(input, head, pin, decimals);
     sections.push(raw_score(&exact, decimals));
     sections.push(scaled(input, &exact, decimals));
-    sections.push(TraceSection::new("Mask", verdict(input, head.query_head, &exact, decimals)));
+    sections.push(TraceSection::new("Mask", verdict(input, &exact, decimals)));
     sections.push(softmax(&exact.softmax, (pin.query, pin.key), decimals));
     sections.push(output(&exact, &rounded, decimals));
     let name = |labels: &[String], index: usize| {

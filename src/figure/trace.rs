@@ -34,6 +34,8 @@ pub struct TraceSection {
     pub title: String,
     /// How.
     pub lines: Vec<TraceLine>,
+    /// Whether it only prepares q, k and v; where there is little room such steps may be folded away.
+    pub is_preparation: bool,
 }
 
 /// Everything behind one cell, in the order in which it is computed.
@@ -61,7 +63,7 @@ impl TraceLine {
 
 impl TraceSection {
     pub(super) fn new(title: impl Into<String>, lines: Vec<TraceLine>) -> Self {
-        Self { title: title.into(), lines }
+        Self { title: title.into(), lines, is_preparation: false }
     }
 }
 

@@ -98,7 +98,8 @@ pub fn projections(
     rows.into_iter()
         .map(|(title, name, x, w, b, row, first, result)| {
             let columns = (first, result.cols());
-            TraceSection::new(title, projected((x, w, b.as_deref()), (name, row), columns, decimals))
+            let lines = projected((x, w, b.as_deref()), (name, row), columns, decimals);
+            TraceSection { is_preparation: true, ..TraceSection::new(title, lines) }
         })
         .collect()
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use egui::{Panel, RichText, ScrollArea, Ui};
 
-use crate::figure::{LineKind, TraceText};
+use crate::figure::{LineKind, TraceSection, TraceText};
 use crate::session::{Command, Session};
 
 use super::style::{Colors, bold};
@@ -72,26 +72,33 @@ fn as_plain_text(text: &TraceText) -> String {
 }
 
 fn sections(ui: &mut Ui, text: &Arc<TraceText>) {
-    let colors = Colors::in_use(ui);
     ui.spacing_mut().item_spacing.y = 1.5;
-    for section in &text.sections {
-        ui.add_space(4.0);
-        ui.label(RichText::new(&section.title).small().color(colors.muted));
-        for line in &section.lines {
-            let color = match line.kind {
-                LineKind::Plain => colors.ink,
-                LineKind::Result => colors.weights,
-                LineKind::Muted => colors.muted,
-            };
-            ui.horizontal(|ui| {
-                ui.add_space(8.0);
-                ui.add(
-                    egui::Label::new(RichText::new(&line.text).color(color).size(13.0))
-                        .wrap()
-                        .selectable(true),
-                );
-            });
-        }
+    let (first, rest): (Vec<&TraceSection>, Vec<&TraceSection>) =
+        text.sections.iter().partition(|section| section.is_preparation);
+    if !first.is_empty() {
+        egui::CollapsingHeader::new(RichText::new("q, k and v from the hidden states").small())
+            .id_salt("preparation")
+            .show_unindented(ui, |ui| first.into_iter().for_each(|section| one(ui, section)));
     }
+    rest.into_iter().for_each(|section| one(ui, section));
     ui.add_space(8.0);
+}
+
+fn one(ui: &mut Ui, section: &TraceSection) {
+    let colors = Colors::in_use(ui);
+    ui.add_space(4.0);
+    ui.label(RichText::new(&section.title).small().color(colors.muted));
+    for line in &section.lines {
+        let color = match line.kind {
+            LineKind::Plain => colors.ink,
+            LineKind::Result => colors.weights,
+            LineKind::Muted => colors.muted,
+        };
+        ui.horizontal(|ui| {
+            ui.add_space(8.0);
+            ui.add(
+                egui::Label::new(RichText::new(&line.text).color(color).size(13.0)).wrap().selectable(true),
+            );
+        });
+    }
 }

@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::figure::{Face, set_system_fallback};
 use crate::scene::{self, Complaint, Scene};
 
 /// The text of a scene file as far as it could be read, and the scene or everything that is wrong with it.
@@ -35,6 +36,9 @@ pub fn read_scene(path: &Path) -> ReadScene {
             let folder = path.parent().unwrap_or(Path::new(""));
             let result =
                 scene::read(&text, &mut |name| read_limited(&folder.join(name), LARGEST_TENSOR_FILE));
+            if let Ok(scene) = &result {
+                lend_font_for(scene);
+            }
             ReadScene { text: text.into(), result: result.map(Arc::new) }
         }
         Err(error) => {
@@ -65,6 +69,37 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = atomic_write_file::AtomicWriteFile::open(path)?;
     file.write_all(bytes)?;
     file.commit()
+}
+
+/// Where systems keep a font with Chinese, Japanese and Korean letters, which the bundled faces lack.
+const WIDE_FONTS: [&str; 9] = [
+    "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc",
+    "/usr/share/fonts/noto-cjk/NotoSansCJK-Regular.ttc",
+    "/usr/share/fonts/google-noto-cjk/NotoSansCJK-Regular.ttc",
+    "/usr/share/fonts/truetype/wqy/wqy-zenhei.ttc",
+    "/usr/share/fonts/truetype/droid/DroidSansFallbackFull.ttf",
+    "/System/Library/Fonts/PingFang.ttc",
+    "/System/Library/Fonts/Hiragino Sans GB.ttc",
+    "C:\\Windows\\Fonts\\msyh.ttc",
+    "C:\\Windows\\Fonts\\simsun.ttc",
+];
+
+/// Lends figures a font of the system when a scene needs letters that no bundled face has. Looks once in a run, and only
+/// when there is need; without such a font the letters are drawn as boxes with their code points.
+pub fn lend_font_for(scene: &Scene) {
+    static LOOKED: std::sync::Once = std::sync::Once::new();
+    let labels = scene.query_labels().iter().chain(scene.key_labels());
+    let mut letters = labels.chain([&scene.spec().title]).flat_map(|text| text.chars());
+    let is_missing =
+        |letter: char| !letter.is_control() && Face::all().all(|face| face.glyph(letter).is_none());
+    if letters.any(is_missing) {
+        LOOKED.call_once(|| {
+            let font = WIDE_FONTS.iter().find_map(|path| std::fs::read(path).ok());
+            if let Some(Err(error)) = font.map(|bytes| set_system_fallback(bytes, 0)) {
+                log::warn!("a font of the system cannot be used: {error}");
+            }
+        });
+    }
 }
 
 #[cfg(test)]

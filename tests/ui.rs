@@ -247,3 +247,17 @@ fn the_export_dialog_opens_with_a_preview_and_hands_the_figure_over() {
             .any(|effect| matches!(effect, qkv::session::Effect::AskWhereToExport(_)))
     );
 }
+
+#[test]
+fn tokens_are_renamed_and_added_in_their_dialog() {
+    let mut harness = window("three_positions", SMALL);
+    harness.get_by_role_and_label(egui::Role::Button, "Tokens").click();
+    harness.run_ok();
+    harness.get_by_label("Add a position").click();
+    harness.run_ok();
+    assert_eq!(harness.state().session.scene().n_k(), 4);
+    assert_eq!(harness.state().session.scene().n_q(), 4, "one sequence stands on both sides");
+    harness.get_by_label("Remove token 1").click();
+    harness.run_ok();
+    assert_eq!(harness.state().session.scene().key_labels()[0], "cat");
+}

@@ -80,6 +80,15 @@ pub enum Edit {
     AddToken(Axis),
     /// Remove a position from this axis.
     RemoveToken(Axis, usize),
+    /// Widths of keys and values: columns of zeros are added, or columns dropped, at the right (written-out scenes).
+    SetWidths {
+        /// Width of queries and keys.
+        d_k: usize,
+        /// Width of values.
+        d_v: usize,
+    },
+    /// How many heads there are: the last one is repeated, or heads are dropped, at the end (written-out scenes).
+    SetHeads(usize),
     /// Share K and V among the query heads differently (projected scenes).
     SetKvHeads(usize),
 }
@@ -151,6 +160,8 @@ impl Edit {
             }
             Self::AddToken(axis) => super::tokens::add(&mut spec, scene, *axis)?,
             Self::RemoveToken(axis, position) => super::tokens::remove(&mut spec, scene, *axis, *position)?,
+            Self::SetWidths { d_k, d_v } => super::sizes::set_widths(&mut spec, scene, *d_k, *d_v)?,
+            Self::SetHeads(n_heads) => super::sizes::set_heads(&mut spec, scene, *n_heads)?,
             Self::SetKvHeads(kv_heads) => match &mut spec.input {
                 Input::Projected(projected) => projected.kv_heads = *kv_heads,
                 Input::Heads { .. } | Input::Tensors { .. } => {

@@ -11,6 +11,7 @@ mod edit;
 mod effect;
 mod history;
 mod notice;
+mod sizes;
 mod state;
 mod tokens;
 mod view;

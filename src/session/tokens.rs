@@ -47,11 +47,7 @@ fn change(spec: &mut SceneSpec, scene: &Scene, axis: Axis, change: Change) -> Re
             (Some(context), Axis::Keys) => change_rows(context, scene, change)?,
             (None | Some(_), _) => change_rows(&mut projected.x, scene, change)?,
         },
-        Input::Tensors { file, .. } => {
-            return Err(format!(
-                "Q, K and V are read from {file}; edit one of their numbers first to write them out"
-            ));
-        }
+        Input::Tensors { .. } => return Err(super::sizes::read_from_file(spec)),
     }
     change_labels(&mut spec.tokens, queries, keys, change);
     for rule in &mut spec.mask {

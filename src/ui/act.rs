@@ -44,6 +44,7 @@ pub fn act(action: Action, ctx: &Context, session: &Session, state: &mut UiState
             let spec = session.document().scene().spec();
             state.dialog = Some(Dialog::Notes { title: spec.title.clone(), notes: spec.notes.clone() });
         }
+        Action::EditTokens => state.dialog = Some(Dialog::Tokens),
         Action::ZoomFit => state.board.zoom = None,
         Action::RevertView => {
             state.layout = Layout::default();

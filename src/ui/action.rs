@@ -63,6 +63,8 @@ pub enum Action {
     Unpin,
     /// Write the notes.
     EditNotes,
+    /// Labels, positions, widths and heads.
+    EditTokens,
     /// Fit the figure into the centre.
     ZoomFit,
     /// Panels, sizes and zoom as they were at the first start.
@@ -105,6 +107,7 @@ impl Action {
         Self::FindScene,
         Self::Unpin,
         Self::EditNotes,
+        Self::EditTokens,
         Self::ZoomFit,
         Self::RevertView,
         Self::Shortcuts,
@@ -143,6 +146,7 @@ impl Action {
             Self::FindScene => "Find a scene",
             Self::Unpin => "Unpin",
             Self::EditNotes => "Title and notes…",
+            Self::EditTokens => "Tokens and sizes…",
             Self::ZoomFit => "Fit the figure",
             Self::RevertView => "Reset the layout",
             Self::Shortcuts => "Keyboard",

@@ -22,6 +22,8 @@ pub enum Dialog {
     },
     /// Format, size and preview of a figure.
     Export(ExportState),
+    /// Labels, positions, widths and heads.
+    Tokens,
     /// The list of keys.
     Shortcuts,
     /// Version and licences.
@@ -61,6 +63,7 @@ pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbo
         Dialog::Path(field) => path_field(ui, field, out).map(Dialog::Path),
         Dialog::Notes { title, notes } => notes_editor(ui, title, notes, out),
         Dialog::Export(export) => export_dialog::show(ui, session, state, export, out).map(Dialog::Export),
+        Dialog::Tokens => super::tokens_dialog::show(ui, session, state, out).then_some(Dialog::Tokens),
         Dialog::Shortcuts => keys(ui).then_some(Dialog::Shortcuts),
         Dialog::About => about(ui).then_some(Dialog::About),
     };

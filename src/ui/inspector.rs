@@ -44,21 +44,20 @@ fn nothing_pinned(ui: &mut Ui) {
 
 fn heading(ui: &mut Ui, text: &TraceText, out: &mut Outbox) {
     let colors = Colors::in_use(ui);
-    ui.horizontal(|ui| {
-        ui.add(
-            egui::Label::new(RichText::new(&text.title).family(bold()).size(15.0).color(colors.ink))
-                .truncate(),
-        );
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            let button =
-                egui::Button::new(RichText::new("pinned ×").small().color(colors.muted)).frame(false);
-            if ui.add(button).on_hover_text("Unpin").clicked() {
-                out.push(Command::Unpin);
-            }
-            let button = egui::Button::new(RichText::new("copy").small().color(colors.accent)).frame(false);
-            if ui.add(button).on_hover_text("Copy this arithmetic as text").clicked() {
-                out.push(Command::CopyText(as_plain_text(text)));
-            }
+    // Filled from the right, so that a long title is shortened instead of running under the buttons.
+    let line = egui::vec2(ui.available_width(), ui.spacing().interact_size.y);
+    ui.allocate_ui_with_layout(line, egui::Layout::right_to_left(egui::Align::Center), |ui| {
+        let button = egui::Button::new(RichText::new("pinned ×").small().color(colors.muted)).frame(false);
+        if ui.add(button).on_hover_text("Unpin").clicked() {
+            out.push(Command::Unpin);
+        }
+        let button = egui::Button::new(RichText::new("copy").small().color(colors.accent)).frame(false);
+        if ui.add(button).on_hover_text("Copy this arithmetic as text").clicked() {
+            out.push(Command::CopyText(as_plain_text(text)));
+        }
+        ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
+            let title = RichText::new(&text.title).family(bold()).size(15.0).color(colors.ink);
+            ui.add(egui::Label::new(title).truncate()).on_hover_text(&text.title);
         });
     });
 }

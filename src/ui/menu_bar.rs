@@ -15,6 +15,7 @@ const MENUS: &[(&str, &[Option<Action>])] = &[
             Some(Action::Undo),
             Some(Action::Redo),
             None,
+            Some(Action::EditTokens),
             Some(Action::EditNotes),
             Some(Action::Unpin),
             None,

@@ -26,6 +26,7 @@ mod settings_panel;
 mod shortcuts;
 mod stage_switch;
 pub mod style;
+mod tokens_dialog;
 mod widgets;
 mod window;
 

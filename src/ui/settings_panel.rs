@@ -7,7 +7,7 @@ use crate::scene::{Orientation, Palette, Scene};
 use crate::session::{Edit, Session};
 
 use super::style::Colors;
-use super::{Outbox, UiState, mask_editor, scoring_editor, widgets};
+use super::{Action, Outbox, UiState, Wish, mask_editor, scoring_editor, widgets};
 
 /// Draws the settings.
 pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbox) {
@@ -18,6 +18,7 @@ pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbo
             ui.label(RichText::new(refusal).small().color(color));
         }
         let scene = session.document().scene();
+        tokens(ui, scene, out);
         scoring_editor::show(ui, scene, state, out);
         empty_rows(ui, scene, out);
         softmax(ui, scene, out);
@@ -27,6 +28,22 @@ pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbo
         offset(ui, scene, state, out);
         look(ui, scene, state, out);
         ui.add_space(6.0);
+    });
+}
+
+/// The tokens in short, and the way to edit them.
+fn tokens(ui: &mut Ui, scene: &Scene, out: &mut Outbox) {
+    let labels = scene.key_labels();
+    let text = format!("{} …", labels.iter().take(4).map(String::as_str).collect::<Vec<_>>().join(" "));
+    let shown = if labels.len() <= 4 { text.trim_end_matches(" …") } else { &text };
+    widgets::setting(ui, "Tokens", |ui| {
+        let button = egui::Button::new(shown).truncate();
+        let response = ui.add(button);
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Edit tokens and sizes"));
+        if response.clicked() {
+            out.wish(Wish::Act(Action::EditTokens));
+        }
+        response.on_hover_text("Labels, positions, widths and heads")
     });
 }
 

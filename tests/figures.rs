@@ -1,9 +1,14 @@
 //! Figures of many scenes: nothing leaves the paper, nothing overlaps, digits fit their cells, and known figures stay as they are.
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
 
+use std::sync::Arc;
+
+use qkv::engine::{AttentionSpec, HeadInput, Matrix, attend};
 use qkv::figure::{
-    Color, Drawing, Face, Figure, FigureOptions, FigureTheme, Item, MatrixId, Pin, Point, Rect, Text, compose,
+    AxisScale, ChartLine, ChartSpec, Color, Drawing, Face, Figure, FigureInput, FigureOptions, FigureTheme,
+    Item, MatrixId, Pin, Point, Rect, Text, compose, compose_input,
 };
-use qkv::scene::{Orientation, Scene, Stage, evaluate, read};
+use qkv::scene::{HeadEvaluation, Orientation, Scene, Stage, evaluate, read};
 
 fn scene(text: &str) -> Scene {
     read(text, &mut |path| Err(std::io::Error::other(path.to_owned()))).unwrap()
@@ -320,23 +325,49 @@ fn the_same_request_gives_the_same_drawing() {
 }
 
 #[test]
-fn scenes_without_keys_or_pins_outside_do_not_panic() {
-    let text =
-        "Scene(title: \"No keys\", input: Heads(q: [[[1, 2]]], k: [[]], v: [[]]), scoring: Dot, mask: [])";
-    if let Ok(scene) = read(text, &mut |_| Err(std::io::Error::other("no file"))) {
-        for figure in
-            [Figure::Board, Figure::Trace, Figure::Heads, Figure::Projection, Figure::Stage(Stage::Weights)]
-        {
-            let options = FigureOptions { pin: Some(Pin { query: 9, key: 9 }), ..FigureOptions::default() };
-            let drawing = compose(&figure, &scene, &evaluate(&scene), &options);
-            assert!(drawing.size.width > 0.0, "{figure:?}");
+fn a_scene_without_keys_or_without_queries_can_be_drawn() {
+    let every = [
+        Figure::Board,
+        Figure::Trace,
+        Figure::Heads,
+        Figure::Projection,
+        Figure::Stage(Stage::Weights),
+        Figure::Matrix(MatrixId::K),
+    ];
+    for (n_q, n_k) in [(2, 0), (0, 2), (0, 0)] {
+        let matrix = |rows, cols| Arc::new(Matrix::zeros(rows, cols));
+        let input = HeadInput { q: matrix(n_q, 2), k: matrix(n_k, 2), v: matrix(n_k, 3) };
+        let spec = AttentionSpec::default();
+        let attention = attend(&input, &spec, 0);
+        let output = attention.output.clone();
+        let heads = [HeadEvaluation { query_head: 0, kv_head: 0, input, attention }];
+        let names = |n: usize| vec!["the".to_owned(); n];
+        let (queries, keys) = (names(n_q), names(n_k));
+        let input = FigureInput {
+            title: "Nothing there",
+            query_labels: &queries,
+            key_labels: &keys,
+            heads: &heads,
+            concat: &output,
+            output: &output,
+            spec: &spec,
+            projection: None,
+        };
+        for figure in &every {
+            let drawing = compose_input(figure, &input, &FigureOptions::default());
+            assert_well_laid_out(&drawing, &format!("{n_q} × {n_k}, {figure:?}"));
         }
     }
-    let drawing = draw(causal_three(), &Figure::Board, |options| {
+}
+
+#[test]
+fn a_pin_or_a_head_outside_the_scene_is_ignored() {
+    let inside = draw(causal_three(), &Figure::Board, |_| {});
+    let outside = draw(causal_three(), &Figure::Board, |options| {
         options.pin = Some(Pin { query: 3, key: 0 });
         options.head = 7;
     });
-    assert_well_laid_out(&drawing, "pin outside");
+    assert_eq!(inside, outside);
 }
 
 #[test]
@@ -376,6 +407,51 @@ fn the_trace_shows_the_operands_that_a_reader_would_write() {
         draw(causal_three(), &Figure::Trace, |options| options.pin = Some(Pin { query: 0, key: 2 }));
     assert!(texts(&blocked).any(|text| text.content == "blocked by layer 1: causal, top left"));
     assert!(texts(&blocked).any(|text| text.content == "3 > 1: the key comes after the query"));
+}
+
+#[test]
+fn weights_may_be_coloured_by_the_largest_of_their_row() {
+    let text = "Scene(title: \"t\", input: Heads(q: [[[0]]], k: [[[0], [0]]], v: [[[1], [1]]]), scoring: Dot, mask: [])";
+    let fill = |per_row| {
+        let drawing = draw(text, &Figure::Stage(Stage::Weights), |options| options.weights_per_row = per_row);
+        drawing.items.iter().find_map(|item| match item {
+            Item::Cells(cells) => Some(cells.fills[0]),
+            _ => None,
+        })
+    };
+    let (half, full) = (fill(false).unwrap(), fill(true).unwrap());
+    assert!(full.luminance() < half.luminance(), "0.5 is the largest weight of its row");
+}
+
+#[test]
+fn the_names_of_lines_that_end_together_are_moved_apart() {
+    let line = |label: &str, end: f64| ChartLine {
+        label: label.to_owned(),
+        points: vec![(256.0, 1.0), (4096.0, end), (f64::NAN, 1.0)],
+        dashed: false,
+    };
+    for x_scale in [AxisScale::Linear, AxisScale::Log2] {
+        for y_scale in [AxisScale::Linear, AxisScale::Log10] {
+            let spec = ChartSpec {
+                title: "Growth".to_owned(),
+                x_label: "tokens".to_owned(),
+                y_label: "MB".to_owned(),
+                x_scale,
+                y_scale,
+                lines: vec![line("cache", 100.0), line("scores", 101.0), line("weights", 99.0)],
+                marker: Some((1024.0, "this scene".to_owned())),
+            };
+            let drawing = draw(causal_three(), &Figure::Chart(Box::new(spec)), |_| {});
+            assert_well_laid_out(&drawing, &format!("{x_scale:?} {y_scale:?}"));
+            assert!(
+                ["cache", "scores", "weights", "this scene"]
+                    .iter()
+                    .all(|name| texts(&drawing).any(|text| text.content == *name))
+            );
+        }
+    }
+    let empty = draw(causal_three(), &Figure::Chart(Box::default()), |_| {});
+    assert!(texts(&empty).any(|text| text.content == "no data"));
 }
 
 #[test]

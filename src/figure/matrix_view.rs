@@ -17,6 +17,8 @@ pub struct MatrixView<'a> {
     pub values: &'a Matrix,
     pub scale: ColorScale,
     pub format: NumberFormat,
+    /// The format while there is room for all decimals.
+    natural: NumberFormat,
     /// Whether rows of the matrix run across the paper.
     pub transposed: bool,
     /// Whose mask hides cells, where this is a stage after the mask.
@@ -33,12 +35,14 @@ impl<'a> MatrixView<'a> {
         let values = input.matrix(id, options.head)?;
         let head = input.head(options.head)?;
         let masked = matches!(id, MatrixId::MaskedScores | MatrixId::Weights);
+        let format = format_of(id, values, options.decimals);
         let mut view = Self {
             id,
             head: head.query_head,
             values,
             scale: ColorScale::weights(options.palette, options.theme.colors()),
-            format: format_of(id, values, options.decimals),
+            format,
+            natural: format,
             transposed: false,
             hidden_by: masked.then_some(&head.attention),
             row_tops: None,
@@ -58,11 +62,10 @@ impl<'a> MatrixView<'a> {
         self
     }
 
-    /// Shows `dropped` decimals less than `decimals`, though never less than two of those asked for; whole numbers stay whole.
+    /// Shows `dropped` decimals less than `decimals`, though never less than two of those asked for.
     pub fn drop_decimals(&mut self, decimals: usize, dropped: usize) {
-        if self.format.decimals > 0 {
-            self.format = NumberFormat::fixed(decimals.saturating_sub(dropped).max(decimals.min(2)));
-        }
+        let kept = decimals.saturating_sub(dropped).max(decimals.min(2));
+        self.format = NumberFormat::fixed(self.natural.decimals.min(kept));
     }
 
     fn signed(&self, hues: Signed, theme: &'static Theme) -> ColorScale {

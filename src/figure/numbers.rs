@@ -20,10 +20,21 @@ impl NumberFormat {
         Self { decimals: decimals.min(MOST_DECIMALS) }
     }
 
-    /// No decimals where every finite number of the matrix is whole, as one writes by hand; else `decimals` places.
+    /// As few decimals as write every finite number of the matrix in full, as one does by hand, and at most `decimals`.
     pub fn of_matrix(values: &[f64], decimals: usize) -> Self {
-        let whole = values.iter().all(|value| !value.is_finite() || value.fract() == 0.0);
-        Self::fixed(if whole { 0 } else { decimals })
+        let most = decimals.min(MOST_DECIMALS);
+        let is_exact = |value: f64, places: usize| {
+            let scaled = value * 10_f64.powi(places as i32);
+            !value.is_finite() || (scaled - scaled.round()).abs() <= 1e-9 * scaled.abs()
+        };
+        // A matrix is looked at once: later numbers can only ask for more places.
+        let mut places = 0;
+        for value in values {
+            while places < most && !is_exact(*value, places) {
+                places += 1;
+            }
+        }
+        Self { decimals: places }
     }
 
     /// Writes one number.
@@ -159,9 +170,10 @@ mod tests {
     }
 
     #[test]
-    fn whole_matrices_are_written_without_decimals() {
+    fn matrices_are_written_with_as_few_decimals_as_by_hand() {
         assert_eq!(NumberFormat::of_matrix(&[1.0, 0.0, f64::NAN], 4).write(1.0), "1");
-        assert_eq!(NumberFormat::of_matrix(&[1.0, 0.5], 4).write(1.0), "1.0000");
+        assert_eq!(NumberFormat::of_matrix(&[1.0, 0.9, 0.25], 4).write(1.0), "1.00");
+        assert_eq!(NumberFormat::of_matrix(&[1.0 / 3.0, 0.9], 4).write(0.9), "0.9000");
         assert_eq!(format_short(std::f64::consts::SQRT_2, 4), "1.4142");
         assert_eq!(format_short(2.0, 4), "2");
         assert_eq!(format_short(1e7, 4), "1e7");

@@ -1,4 +1,4 @@
-//! Room 6: a [`Drawing`](crate::figure::Drawing) as SVG, PNG or PDF; a matrix as CSV, Markdown, LaTeX, Typst or NPY.
+//! Room 6: a [`Drawing`] as SVG, PNG or PDF; a matrix as CSV, Markdown, LaTeX, Typst or NPY.
 //!
 //! This room does not lay anything out: every item is already at its place. The three writers walk the same items in the same
 //! order. Large grids of cells become one image in all three, enlarged so far that viewers have no edge to blur.

@@ -2,7 +2,7 @@
 //!
 //! | part | what it does |
 //! |---|---|
-//! | [`compose`] | from a [`Figure`] and [`FigureOptions`] to a drawing |
+//! | [`compose()`] | from a [`Figure`] and [`FigureOptions`] to a drawing |
 //! | `board`, `board_rows`, `board_columns` | Kᵀ, Q, V and all stages of one head on one axis of queries |
 //! | `single`, `heads`, `projection`, `chart`, `trace_figure` | the other figures |
 //! | `matrix_view`, `hatch`, `axis`, `caption`, `legend`, `heading` | what figures are made of |

@@ -294,3 +294,25 @@ proptest! {
         prop_assert_eq!(&read.unwrap(), session.document().scene().spec(), "{}", text);
     }
 }
+
+#[test]
+fn a_scene_that_takes_long_is_evaluated_elsewhere_and_gets_its_pin_when_it_is_done() {
+    let matrix = |seed: u32| format!("[Randn(rows: 128, cols: 64, seed: {seed})]");
+    let text =
+        format!("Scene(title: \"Long\", input: Heads(q: {}, k: {}, v: {}))", matrix(1), matrix(2), matrix(3));
+    let scene = scene::read(&text, &mut |_| Err(std::io::ErrorKind::NotFound.into())).unwrap();
+    let mut session = open("three_positions");
+    let path = PathBuf::from("/lecture/long.ron");
+    let effects = session.handle(Event::SceneRead { path, text: text.into(), result: Ok(Arc::new(scene)) });
+    let Some(Effect::Evaluate { revision, scene }) = effects.into_iter().next() else {
+        panic!("evaluated in the frame")
+    };
+    assert!(!session.is_up_to_date());
+    assert_eq!(session.scene().n_q(), 3, "the scene before stays on screen meanwhile");
+    let stale = qkv::session::Derived::of(revision - 1, Arc::clone(&scene));
+    session.handle(Event::Derived(Arc::new(stale)));
+    assert!(!session.is_up_to_date(), "an answer to an older question is dropped");
+    session.handle(Event::Derived(Arc::new(qkv::session::Derived::of(revision, scene))));
+    assert!(session.is_up_to_date());
+    assert_eq!(session.pin().map(|pin| pin.query), Some(127));
+}

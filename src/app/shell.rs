@@ -405,6 +405,7 @@ impl eframe::App for App {
         self.set_title(ctx);
         self.ui.busy = !self.session.is_up_to_date();
         if let Some(picture) = &mut self.world.picture
+            && !self.ui.busy
             && let Some(outcome) = picture.tick(ctx)
         {
             if let Err(reason) = outcome {

@@ -44,6 +44,8 @@ pub struct Session {
     pub(super) after_save: Option<Command>,
     /// The sentence that refused the last edit, shown at the field that caused it.
     pub(super) refusal: Option<String>,
+    /// A fresh scene is still being evaluated; it gets its first pin when it is done.
+    pub(super) pin_is_due: bool,
 }
 
 impl Session {
@@ -66,6 +68,7 @@ impl Session {
             notices: Vec::new(),
             after_save: None,
             refusal: None,
+            pin_is_due: false,
         };
         session.pin_something();
         session
@@ -181,6 +184,9 @@ impl Session {
             Event::Derived(derived) => {
                 if derived.revision == self.revision {
                     self.derived = derived;
+                    if std::mem::take(&mut self.pin_is_due) {
+                        self.pin_something();
+                    }
                 }
             }
             Event::Written(path) => self.say(false, format!("Written to {}", path.display())),
@@ -237,7 +243,10 @@ impl Session {
         self.complexity = None;
         self.cache = None;
         let mut effects = self.show_scene(scene);
-        self.pin_something();
+        self.pin_is_due = !self.is_up_to_date();
+        if !self.pin_is_due {
+            self.pin_something();
+        }
         effects.push(Effect::Watch(path.clone()));
         effects.extend(path.map(Effect::Remember));
         effects

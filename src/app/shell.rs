@@ -42,6 +42,7 @@ struct World {
     /// The window may close now.
     closing: bool,
     first_frame: bool,
+    started: Option<std::time::Instant>,
     /// The title bar as last set.
     title: String,
 }
@@ -74,6 +75,7 @@ impl App {
                 picture: options.picture.map(Picture::new),
                 closing: false,
                 first_frame: true,
+                started: options.started,
                 title: String::new(),
             },
             toasts: Toasts::default()
@@ -427,6 +429,9 @@ impl eframe::App for App {
         }
         ui::show(ui, &self.session, &mut self.ui, &mut out);
         self.toasts.show(ui.ctx());
+        if let Some(started) = self.world.started.take() {
+            log::info!("the first frame was drawn {} ms after the start", started.elapsed().as_millis());
+        }
         let changed = !out.commands.is_empty() || !out.wishes.is_empty();
         for command in out.commands {
             self.apply(command, Some(frame));

@@ -104,7 +104,9 @@ fn figure(
     let size = vec2(drawing.size.width, drawing.size.height) * scale;
     let (rect, response) = ui.allocate_exact_size(vec2(size.x.max(room.x - 2.0), size.y), Sense::hover());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &drawing.title));
-    let transform = ScreenFromFigure { origin: rect.min, scale };
+    // A matrix on its own stands in the middle; a board keeps its place at the left.
+    let shift = if session.focus().is_some() { ((rect.width() - size.x) / 2.0).max(0.0) } else { 0.0 };
+    let transform = ScreenFromFigure { origin: rect.min + vec2(shift, 0.0), scale };
     state.board.painted.paint(&ui.painter_at(rect.expand(2.0)), drawing, transform);
     zoom(ui, state, &response, scale);
     let mut hovered = None;

@@ -141,7 +141,13 @@ impl App {
                     self.handle(Event::SceneRead { path, text: read.text, result: read.result }, frame);
                 }
                 Effect::WriteScene { path, text } => {
-                    let event = match disk::write_whole(&path, text.as_bytes()) {
+                    let written = disk::write_whole(&path, text.as_bytes()).and_then(|()| {
+                        let folder = |path: &Path| path.parent().unwrap_or(Path::new("")).to_owned();
+                        let document = self.session.document();
+                        let from = document.path().map(folder).unwrap_or_default();
+                        disk::bring_files_along(document.scene(), &from, &folder(&path))
+                    });
+                    let event = match written {
                         Ok(()) => Event::Saved { path, text },
                         Err(error) => Event::SaveFailed { path, reason: error.to_string() },
                     };

@@ -289,7 +289,14 @@ impl Session {
 
     fn answer(&mut self, answer: Answer) -> Vec<Effect> {
         match (self.question.take(), answer) {
-            (None, _) | (_, Answer::Cancel) => Vec::new(),
+            (None, _) => Vec::new(),
+            (_, Answer::Cancel) | (Some(Question::LosesComments(_)), Answer::Discard) => {
+                self.after_save = None;
+                Vec::new()
+            }
+            (Some(Question::LosesComments(path)), Answer::Save) => {
+                vec![Effect::WriteScene { path, text: self.document.text_to_save() }]
+            }
             (Some(Question::Unsaved { then }), Answer::Discard) => self.navigate(*then),
             (Some(Question::Unsaved { then }), Answer::Save) => {
                 self.after_save = Some(*then);
@@ -301,6 +308,10 @@ impl Session {
     }
 
     fn write_to(&mut self, path: PathBuf) -> Vec<Effect> {
+        if self.document.would_lose_comments() {
+            self.question = Some(Question::LosesComments(path));
+            return Vec::new();
+        }
         vec![Effect::WriteScene { path, text: self.document.text_to_save() }]
     }
 

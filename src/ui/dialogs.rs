@@ -96,7 +96,12 @@ fn unsaved(ui: &Ui, session: &Session, question: &Question, out: &mut Outbox) {
     let name = session.document().name();
     let response = widgets::modal(ui, "unsaved changes").show(ui.ctx(), |ui| {
         ui.set_width(400.0);
+        let mut detail = "If you discard them, the changes since the last save are lost.";
         let (title, save, discard) = match question {
+            Question::LosesComments(_) => {
+                detail = "The text of the scene has comments that cannot be kept. Save under another name to keep the old text.";
+                (format!("Save {name} without its comments?"), "Save all the same", "")
+            }
             Question::Unsaved { .. } => (format!("Save the changes to {name}?"), "Save", "Discard"),
             Question::ChangedOnDisk(_) => (
                 format!("{name} was changed by another program, and here as well"),
@@ -105,12 +110,15 @@ fn unsaved(ui: &Ui, session: &Session, question: &Question, out: &mut Outbox) {
             ),
         };
         heading(ui, &title);
-        ui.label("If you discard them, the changes since the last save are lost.");
+        ui.label(detail);
         ui.add_space(12.0);
         ui.horizontal(|ui| {
             for (text, answer) in
                 [(save, Answer::Save), (discard, Answer::Discard), ("Cancel", Answer::Cancel)]
             {
+                if text.is_empty() {
+                    continue;
+                }
                 let button = ui.button(text);
                 if answer == Answer::Save && ui.memory(|memory| memory.focused().is_none()) {
                     button.request_focus();

@@ -34,8 +34,7 @@ pub fn read_scene(path: &Path) -> ReadScene {
     match text {
         Ok(text) => {
             let folder = path.parent().unwrap_or(Path::new(""));
-            let result =
-                scene::read(&text, &mut |name| read_limited(&folder.join(name), LARGEST_TENSOR_FILE));
+            let result = scene::read(&text, &mut |name| read_beside(folder, name));
             if let Ok(scene) = &result {
                 lend_font_for(scene);
             }

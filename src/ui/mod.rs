@@ -13,6 +13,7 @@ mod costs;
 mod dialogs;
 mod export_dialog;
 mod figures;
+mod glyph_mesh;
 mod highlight;
 mod inspector;
 mod mask_editor;

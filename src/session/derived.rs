@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::engine::{Check, CheckOutcome, CheckedHead, standing_checks};
+use crate::engine::{Check, CheckOutcome};
 use crate::scene::{self, Evaluation, Scene};
 
 /// Everything computed from one revision of the scene.
@@ -22,16 +22,7 @@ impl Derived {
     /// Evaluates a scene. Pure; runs inline or on a worker alike.
     pub fn of(revision: u64, scene: Arc<Scene>) -> Self {
         let evaluation = Arc::new(scene::evaluate(&scene));
-        let heads: Vec<CheckedHead<'_>> = evaluation
-            .heads
-            .iter()
-            .map(|head| CheckedHead {
-                query_head: head.query_head,
-                input: &head.input,
-                attention: &head.attention,
-            })
-            .collect();
-        let checks = standing_checks(&heads, scene.attention_spec());
+        let checks = scene::checks(&scene, &evaluation);
         Self { revision, scene, evaluation, checks }
     }
 }

@@ -74,24 +74,8 @@ fn path_of(cell: CellRef) -> Vec<(MatrixId, Part)> {
             (MatrixId::V, Part::Col(col)),
             (MatrixId::Output, Part::Cell(row, col)),
         ],
-        MatrixId::Q => {
-            let mut path = vec![
-                (MatrixId::Q, Part::Cell(row, col)),
-                (MatrixId::X, Part::Row(row)),
-                (MatrixId::WQ, Part::Col(col)),
-            ];
-            path.extend(stages.map(|stage| (stage, Part::Row(row))));
-            path
-        }
-        MatrixId::K => {
-            let mut path = vec![
-                (MatrixId::K, Part::Cell(row, col)),
-                (MatrixId::X, Part::Row(row)),
-                (MatrixId::WK, Part::Col(col)),
-            ];
-            path.extend(stages.map(|stage| (stage, Part::Col(row))));
-            path
-        }
+        MatrixId::Q => made_of_x(cell, MatrixId::WQ, stages.map(|stage| (stage, Part::Row(row)))),
+        MatrixId::K => made_of_x(cell, MatrixId::WK, stages.map(|stage| (stage, Part::Col(row)))),
         MatrixId::V => vec![
             (MatrixId::V, Part::Cell(row, col)),
             (MatrixId::X, Part::Row(row)),
@@ -106,6 +90,15 @@ fn path_of(cell: CellRef) -> Vec<(MatrixId, Part)> {
         ],
         matrix => vec![(matrix, Part::Cell(row, col))],
     }
+}
+
+/// A projected number: its row of X, its column of the weight matrix, and what it goes into.
+fn made_of_x(cell: CellRef, weights: MatrixId, into: [(MatrixId, Part); 4]) -> Vec<(MatrixId, Part)> {
+    let CellRef { matrix, row, col } = cell;
+    let mut path =
+        vec![(matrix, Part::Cell(row, col)), (MatrixId::X, Part::Row(row)), (weights, Part::Col(col))];
+    path.extend(into);
+    path
 }
 
 fn part_rect(grid: &Grid, part: Part) -> Rect {

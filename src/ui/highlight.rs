@@ -26,7 +26,11 @@ pub fn paint_hover(
     head: usize,
     cell: CellRef,
 ) {
+    // In cross-attention keys and values are made of the context, not of X.
+    let of_context =
+        matches!(cell.matrix, MatrixId::K | MatrixId::V) && drawing.grid(MatrixId::Context).is_some();
     for (matrix, part) in path_of(cell) {
+        let matrix = if of_context && matrix == MatrixId::X { MatrixId::Context } else { matrix };
         for grid in drawing.grids.iter().filter(|grid| grid.matrix == matrix && grid.head == head) {
             let rect = transform.rect(part_rect(grid, part)).expand(0.5);
             let stroke = Stroke::new(1.25, colors.accent.gamma_multiply(0.8));

@@ -204,6 +204,18 @@ fn adding_a_token_keeps_matrices_labels_and_masks_together() {
 }
 
 #[test]
+fn the_last_position_stays_because_a_matrix_without_rows_has_no_width_in_a_file() {
+    let mut session = open("three_positions_causal");
+    for _ in 0..3 {
+        session.apply(edit(Edit::RemoveToken(Axis::Queries, 0)));
+    }
+    assert_eq!(session.scene().n_q(), 1);
+    assert!(session.refusal().is_some_and(|sentence| sentence.contains("at least one")));
+    let read = scene::read_spec(&session.document().text_to_save()).unwrap();
+    assert_eq!(&read, session.document().scene().spec());
+}
+
+#[test]
 fn pins_and_heads_stay_inside_the_scene() {
     let mut session = open("two_heads");
     session.apply(Command::SelectHead(99));

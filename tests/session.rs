@@ -8,7 +8,10 @@ use proptest::prelude::*;
 use qkv::engine::{Corner, EmptyRow, MaskRule};
 use qkv::figure::MatrixId;
 use qkv::scene::{self, ScoringSpec};
-use qkv::session::{Answer, Axis, Command, Document, Edit, Effect, Event, Origin, Question, Session, Slot};
+use qkv::session::{
+    Answer, Axis, Calculate, Centre, Command, Document, Edit, Effect, Event, Export, Origin, Question,
+    Session, Slot,
+};
 
 fn open(name: &str) -> Session {
     Session::new(Document::bundled(name).unwrap())
@@ -226,16 +229,60 @@ fn pins_and_heads_stay_inside_the_scene() {
 }
 
 #[test]
-fn the_calculators_follow_the_scene_until_a_size_is_typed() {
+fn the_calculators_follow_the_scene_and_a_changed_size_makes_a_copy_beside_it() {
     let mut session = open("three_positions");
-    let (inputs, follows) = session.complexity();
-    assert!(follows && inputs.n_q == 3 && inputs.d_k == 2);
-    let mut own = inputs.clone();
-    own.n_q = 4096;
-    session.apply(Command::SetComplexity(Some(own)));
-    assert!(!session.complexity().1);
-    session.apply(Command::SetComplexity(None));
-    assert_eq!(session.complexity(), (inputs, true));
+    assert_eq!((session.complexity().n_q, session.complexity().d_k), (3, 2));
+    let mut own = session.columns().remove(0);
+    own.tokens = 4096;
+    session.apply(Command::Calculate(Calculate::Change(Box::new(own))));
+    let columns = session.columns();
+    assert_eq!(columns.iter().map(|column| column.tokens).collect::<Vec<_>>(), [3, 4096]);
+    assert_eq!(session.calculators().selected, 1);
+    session.apply(edit(Edit::AddToken(Axis::Queries)));
+    session.apply(edit(Edit::AddToken(Axis::Keys)));
+    assert_eq!(session.columns()[0].tokens, session.scene().n_k() as u64);
+    assert_eq!(session.columns()[1].tokens, 4096);
+    session.apply(Command::Calculate(Calculate::Remove(0)));
+    assert_eq!(session.columns().len(), 2);
+    session.apply(Command::Calculate(Calculate::Remove(1)));
+    assert_eq!((session.columns().len(), session.calculators().selected), (1, 0));
+}
+
+#[test]
+fn a_fifth_configuration_is_refused_with_a_sentence() {
+    let mut session = open("three_positions");
+    for _ in 0..3 {
+        session.apply(Command::Calculate(Calculate::Add(Box::default())));
+    }
+    assert!(session.take_notices().is_empty());
+    session.apply(Command::Calculate(Calculate::Add(Box::default())));
+    assert_eq!(session.columns().len(), 4);
+    let notices = session.take_notices();
+    assert!(notices[0].is_error && notices[0].text.contains("side by side"), "{notices:?}");
+}
+
+#[test]
+fn a_configuration_leaves_as_text_and_comes_back_from_a_file() {
+    let mut session = open("three_positions");
+    let configuration = qkv::cost::preset("gemma-3-27b").unwrap().configuration().unwrap();
+    let effects = session.apply(Command::Calculate(Calculate::Save(Box::new(configuration.clone()))));
+    let [Effect::AskWhereToExport(Export::Text { suggested_name, text })] = effects.as_slice() else {
+        panic!("{effects:?}")
+    };
+    assert_eq!(suggested_name, "gemma-3-27b.ron");
+    session.handle(Event::ConfigurationRead { path: suggested_name.into(), text: Ok(text.clone()) });
+    assert_eq!(session.columns()[1], configuration);
+    assert_eq!(session.centre(), Centre::Calculators);
+    // The same file opened or dropped where a scene is expected.
+    let result = scene::read(text, &mut |_| Err(std::io::ErrorKind::NotFound.into())).map(Arc::new);
+    session.handle(Event::SceneRead { path: suggested_name.into(), text: text.as_str().into(), result });
+    assert!(session.problem().is_none());
+    assert_eq!(session.columns()[2], configuration);
+    let broken = Ok("Configuration(\n  heds: 3,\n)".to_owned());
+    session.handle(Event::ConfigurationRead { path: "broken.ron".into(), text: broken });
+    let text = session.take_notices().remove(0).text;
+    assert!(text.contains("heds") && text.contains("line 2") && text.contains("broken.ron"), "{text}");
+    assert_eq!(session.columns().len(), 3);
 }
 
 #[test]

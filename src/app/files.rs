@@ -18,7 +18,7 @@ impl App {
             return;
         }
         let folder = match &purpose {
-            Purpose::Export(_) => self.settings.export_folder.clone(),
+            Purpose::Export(_) | Purpose::Configuration => self.settings.export_folder.clone(),
             Purpose::Open | Purpose::Save => self.settings.scene_folder.clone(),
         };
         let request = Request { folder: folder.as_deref(), file_name };
@@ -39,13 +39,14 @@ impl App {
 
     pub(super) fn offer_path(&mut self, purpose: Purpose, reason: Option<String>, file_name: &str) {
         let folder = match &purpose {
-            Purpose::Export(_) => self.settings.export_folder.clone(),
+            Purpose::Export(_) | Purpose::Configuration => self.settings.export_folder.clone(),
             Purpose::Open | Purpose::Save => self.settings.scene_folder.clone(),
         };
         let text = folder
             .map_or_else(|| file_name.to_owned(), |folder| folder.join(file_name).display().to_string());
         let path_purpose = match purpose {
             Purpose::Open => PathPurpose::Open,
+            Purpose::Configuration => PathPurpose::Configuration,
             Purpose::Save => PathPurpose::Save,
             Purpose::Export(export) => {
                 self.world.waiting_export = Some(export);
@@ -70,6 +71,7 @@ impl App {
         let Some(Pending { purpose, .. }) = self.world.dialog.take() else { return };
         match (outcome, purpose) {
             (Outcome::Chosen(path), Purpose::Open) => self.handle(Event::OpenChosen(Some(path)), frame),
+            (Outcome::Chosen(path), Purpose::Configuration) => self.read_configuration(path, frame),
             (Outcome::Chosen(path), Purpose::Save) => {
                 self.handle(Event::SaveChosen(Some(with_extension(path))), frame);
             }
@@ -78,6 +80,12 @@ impl App {
             (Outcome::Cancelled, _) => {}
             (Outcome::Unavailable(reason), purpose) => self.offer_path(purpose, Some(reason), ""),
         }
+    }
+
+    pub(super) fn read_configuration(&mut self, path: PathBuf, frame: Option<&eframe::Frame>) {
+        self.settings.export_folder = path.parent().map(Path::to_owned);
+        let text = std::fs::read_to_string(&path).map_err(|error| error.to_string());
+        self.handle(Event::ConfigurationRead { path, text }, frame);
     }
 
     /// Writes an export on a thread of its own; a large PNG takes longer than a frame.

@@ -128,6 +128,7 @@ impl App {
         for effect in effects {
             match effect {
                 Effect::AskWhatToOpen => self.ask(Purpose::Open, "", frame),
+                Effect::AskWhichConfiguration => self.ask(Purpose::Configuration, "", frame),
                 Effect::AskWhereToSave { suggested_name } => self.ask(Purpose::Save, &suggested_name, frame),
                 Effect::AskWhereToExport(export) => {
                     let name = match &export {
@@ -200,6 +201,7 @@ impl App {
         match wish {
             Wish::Act(action) => self.act(action, frame),
             Wish::OpenTyped(path) => self.apply(Command::OpenFile(expanded(&path)), Some(frame)),
+            Wish::ConfigurationTyped(path) => self.read_configuration(expanded(&path), Some(frame)),
             Wish::SaveTyped(path) => {
                 self.handle(Event::SaveChosen(Some(with_extension(expanded(&path)))), Some(frame));
             }

@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::cost::{CacheInputs, ComplexityInputs};
 use crate::engine::{Check, CheckOutcome};
 use crate::scene::{self, Evaluation, Scene};
+
+use super::costs::{cache_of, complexity_of};
 
 /// Everything computed from one revision of the scene.
 #[derive(Clone, Debug)]
@@ -16,6 +19,10 @@ pub struct Derived {
     pub evaluation: Arc<Evaluation>,
     /// The standing checks.
     pub checks: Vec<(Check, CheckOutcome)>,
+    /// What it costs to compute.
+    pub complexity: ComplexityInputs,
+    /// What a cache would hold of it.
+    pub cache: CacheInputs,
 }
 
 impl Derived {
@@ -23,7 +30,8 @@ impl Derived {
     pub fn of(revision: u64, scene: Arc<Scene>) -> Self {
         let evaluation = Arc::new(scene::evaluate(&scene));
         let checks = scene::checks(&scene, &evaluation);
-        Self { revision, scene, evaluation, checks }
+        let (complexity, cache) = (complexity_of(&scene), cache_of(&scene));
+        Self { revision, scene, evaluation, checks, complexity, cache }
     }
 }
 

@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::cost::{CacheInputs, ComplexityInputs};
 use crate::figure::MatrixId;
 use crate::scene::{self, Scene};
 
 use super::{
-    Answer, Centre, Command, Derived, Document, Edit, Effect, Event, Export, History, Notice, Origin,
-    Problem, Question, estimated_macs,
+    Answer, Calculators, Centre, Command, Derived, Document, Edit, Effect, Event, Export, History, Notice,
+    Origin, Problem, Question, estimated_macs,
 };
 
 /// Evaluations above this many multiply-adds leave the frame and go to the worker.
@@ -35,8 +34,7 @@ pub struct Session {
     pub(super) pin: Option<Pin>,
     pub(super) focus: Option<MatrixId>,
     pub(super) centre: Centre,
-    pub(super) complexity: Option<ComplexityInputs>,
-    pub(super) cache: Option<CacheInputs>,
+    pub(super) calculators: Calculators,
     pub(super) problem: Option<Problem>,
     pub(super) question: Option<Question>,
     pub(super) notices: Vec<Notice>,
@@ -61,8 +59,7 @@ impl Session {
             pin: None,
             focus: None,
             centre: Centre::Board,
-            complexity: None,
-            cache: None,
+            calculators: Calculators::default(),
             problem: None,
             question: None,
             notices: Vec::new(),
@@ -160,8 +157,7 @@ impl Session {
                 self.centre = centre;
                 self.focus = None;
             }
-            Command::SetComplexity(inputs) => self.complexity = inputs,
-            Command::SetCache(inputs) => self.cache = inputs,
+            Command::Calculate(wish) => return self.calculate(wish),
             _ => {}
         }
         Vec::new()
@@ -181,6 +177,7 @@ impl Session {
                 self.after_save = None;
                 self.say(true, format!("The scene was not saved: {reason}: {}", path.display()));
             }
+            Event::ConfigurationRead { path, text } => self.configuration_read(&path, text),
             Event::Derived(derived) => {
                 if derived.revision == self.revision {
                     self.derived = derived;
@@ -240,8 +237,6 @@ impl Session {
         self.centre = Centre::Board;
         self.head = 0;
         self.pin = None;
-        self.complexity = None;
-        self.cache = None;
         let mut effects = self.show_scene(scene);
         self.pin_is_due = !self.is_up_to_date();
         if !self.pin_is_due {
@@ -268,6 +263,11 @@ impl Session {
                     self.keep_selection_inside();
                 }
                 effects
+            }
+            // A configuration of the calculators that was opened or dropped like a scene.
+            Err(_) if text.trim_start().starts_with("Configuration") => {
+                self.configuration_read(&path, Ok(text.to_string()));
+                Vec::new()
             }
             Err(complaints) => {
                 self.problem = Some(Problem { path: path.clone(), text, complaints });
@@ -348,7 +348,7 @@ impl Session {
         self.pin = self.pin.filter(|pin| pin.query < scene.n_q() && pin.key < scene.n_k());
     }
 
-    fn say(&mut self, is_error: bool, text: String) {
+    pub(super) fn say(&mut self, is_error: bool, text: String) {
         self.notices.push(Notice { is_error, text });
     }
 

@@ -49,6 +49,8 @@ pub enum Action {
     ShowProjections,
     /// Every head side by side.
     ShowHeads,
+    /// The calculators in the centre.
+    ShowCalculators,
     /// The next query head.
     NextHead,
     /// The query head before.
@@ -100,6 +102,7 @@ impl Action {
         Self::ShowBoard,
         Self::ShowProjections,
         Self::ShowHeads,
+        Self::ShowCalculators,
         Self::NextHead,
         Self::PreviousHead,
         Self::NextScene,
@@ -139,6 +142,7 @@ impl Action {
             Self::ShowBoard => "Board",
             Self::ShowProjections => "Projections",
             Self::ShowHeads => "All heads",
+            Self::ShowCalculators => "Calculators",
             Self::NextHead => "Next head",
             Self::PreviousHead => "Previous head",
             Self::NextScene => "Next scene",
@@ -186,6 +190,7 @@ impl Action {
             Self::ShowBoard => Command::Show(Centre::Board),
             Self::ShowProjections => Command::Show(Centre::Projections),
             Self::ShowHeads => Command::Show(Centre::Heads),
+            Self::ShowCalculators => Command::Show(Centre::Calculators),
             Self::NextHead => Command::SelectHead((session.head() + 1) % n_heads),
             Self::PreviousHead => Command::SelectHead((session.head() + n_heads - 1) % n_heads),
             Self::Unpin => Command::Unpin,

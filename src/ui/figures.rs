@@ -30,6 +30,8 @@ pub enum FigureChoice {
     ComplexityChart,
     /// What the cache takes over the tokens.
     CacheChart,
+    /// The first chart of the calculators in the centre.
+    CalculatorChart,
 }
 
 impl FigureChoice {
@@ -43,6 +45,7 @@ impl FigureChoice {
             Self::Matrix(matrix) => matrix.label(),
             Self::ComplexityChart => "Chart: complexity",
             Self::CacheChart => "Chart: cache memory",
+            Self::CalculatorChart => "Chart of the calculators",
         }
     }
 
@@ -70,6 +73,9 @@ impl FigureChoice {
         ];
         offered.extend(matrices.map(Self::Matrix));
         offered.extend([Self::ComplexityChart, Self::CacheChart]);
+        if session.centre() == Centre::Calculators {
+            offered.push(Self::CalculatorChart);
+        }
         offered
     }
 
@@ -85,6 +91,7 @@ impl FigureChoice {
             Self::Matrix(matrix) => matrix.name(),
             Self::ComplexityChart => "complexity",
             Self::CacheChart => "cache",
+            Self::CalculatorChart => "calculators",
         };
         format!("{scene}_{figure}")
     }
@@ -98,6 +105,7 @@ impl FigureChoice {
             Self::Matrix(matrix) => Figure::Matrix(matrix),
             Self::ComplexityChart => Figure::Chart(Box::new(super::charts::complexity(session))),
             Self::CacheChart => Figure::Chart(Box::new(super::charts::cache(session))),
+            Self::CalculatorChart => Figure::Chart(Box::new(super::calculator::first_chart(session))),
         }
     }
 }
@@ -109,6 +117,7 @@ pub fn in_centre(session: &Session) -> FigureChoice {
         (None, Centre::Board) => FigureChoice::Board,
         (None, Centre::Projections) => FigureChoice::Projections,
         (None, Centre::Heads) => FigureChoice::Heads,
+        (None, Centre::Calculators) => FigureChoice::CalculatorChart,
     }
 }
 

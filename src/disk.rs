@@ -1,8 +1,8 @@
 //! What the window and the command line share of the file system: reading a scene with the files beside it, and writing
 //! without ever leaving half a file.
 
-use std::io::{self, Write as _};
-use std::path::Path;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Component, Path};
 use std::sync::Arc;
 
 use crate::figure::{Face, set_system_fallback};
@@ -55,34 +55,52 @@ fn read_beside(folder: &Path, name: &str) -> io::Result<Vec<u8>> {
         .or_else(|error| scene::bundled::file(name).map(<[u8]>::to_vec).ok_or(error))
 }
 
-/// Copies the files that a scene names to the new folder of that scene, where they are not there yet.
+/// Copies the files that a scene names to the new folder of that scene, where they are not there yet. Paths that lead out
+/// of the folder are left alone: they go on meaning what they say.
 ///
 /// # Errors
-/// Whatever the file system says of the first file that cannot be copied.
-pub fn bring_files_along(scene: &Scene, from: &Path, to: &Path) -> io::Result<()> {
+/// A sentence about the first file that cannot be copied, or that is there already with other contents.
+pub fn bring_files_along(scene: &Scene, from: &Path, to: &Path) -> Result<(), String> {
     for name in scene::named_files(scene.spec()) {
+        let inside = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
         let target = to.join(name);
-        if target.exists() {
+        if !inside || from.join(name) == target {
             continue;
         }
-        if let Some(folder) = target.parent() {
-            std::fs::create_dir_all(folder)?;
+        let bytes =
+            read_beside(from, name).map_err(|error| format!("{name} could not be copied: {error}"))?;
+        match std::fs::read(&target) {
+            Ok(there) if there == bytes => {}
+            Ok(_) => {
+                return Err(format!(
+                    "another file named {name} lies in that folder; the scene now reads that one"
+                ));
+            }
+            Err(_) => {
+                let folder = target.parent().unwrap_or(to);
+                std::fs::create_dir_all(folder)
+                    .and_then(|()| write_whole(&target, &bytes))
+                    .map_err(|error| format!("{name} could not be copied: {error}"))?;
+            }
         }
-        write_whole(&target, &read_beside(from, name)?)?;
     }
     Ok(())
 }
 
+/// Reads a plain file up to `limit` bytes. Pipes and devices, which may never end, are refused.
 fn read_limited(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let found = std::fs::metadata(path)?;
-    if found.is_dir() {
-        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
+    if !found.is_file() {
+        let what = if found.is_dir() { "it is a folder" } else { "it is no plain file" };
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     }
-    if found.len() > limit {
-        let sentence = format!("it has {} bytes, more than the {limit} that are read", found.len());
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        let sentence = format!("it has more than the {limit} bytes that are read");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, sentence));
     }
-    std::fs::read(path)
+    Ok(bytes)
 }
 
 /// Writes a file so that there is either the old one or the whole new one, whatever happens in between.
@@ -157,6 +175,18 @@ mod tests {
         let elsewhere = folder.path().join("elsewhere");
         std::fs::create_dir(&elsewhere).unwrap();
         bring_files_along(&scene, folder.path(), &elsewhere).unwrap();
-        assert!(elsewhere.join("models/bank_loan.safetensors").exists());
+        let copy = elsewhere.join("models/bank_loan.safetensors");
+        assert!(copy.exists());
+        std::fs::write(&copy, b"something else").unwrap();
+        let refusal = bring_files_along(&scene, folder.path(), &elsewhere).unwrap_err();
+        assert!(refusal.contains("another file"), "{refusal}");
+        assert_eq!(std::fs::read(&copy).unwrap(), b"something else", "nothing is written over");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_device_is_refused_instead_of_being_read_for_ever() {
+        let complaints = read_scene(Path::new("/dev/zero")).result.unwrap_err();
+        assert!(complaints[0].message.contains("no plain file"), "{complaints:?}");
     }
 }

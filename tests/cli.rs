@@ -103,7 +103,7 @@ fn wrong_usage_is_two_and_wrong_input_is_one() {
     assert_eq!(qkv(&["render", "three_positions"]).status.code(), Some(2));
     assert_eq!(qkv(&["compute", "no_such_scene.ron"]).status.code(), Some(1));
     let odd = qkv(&["render", "three_positions", "-o", "figure.bmp"]);
-    assert_eq!(odd.status.code(), Some(1));
+    assert_eq!(odd.status.code(), Some(2));
     assert!(stderr(&odd).contains(".svg, .png or .pdf"), "{}", stderr(&odd));
     let pin = qkv(&["render", "three_positions", "-o", "-", "--pin", "9,9"]);
     assert!(stderr(&pin).contains("queries run from 1 to 3"), "{}", stderr(&pin));

@@ -375,3 +375,50 @@ fn a_scene_that_takes_long_is_evaluated_elsewhere_and_gets_its_pin_when_it_is_do
     assert!(session.is_up_to_date());
     assert_eq!(session.pin().map(|pin| pin.query), Some(127));
 }
+
+fn file_session(path: &str) -> Session {
+    let text: Arc<str> = scene::bundled::find("three_positions").unwrap().text.into();
+    let scene = Arc::clone(Document::bundled("three_positions").unwrap().scene());
+    Session::new(Document::new(scene, Origin::File(PathBuf::from(path)), text))
+}
+
+#[test]
+fn saving_says_what_the_file_should_hold_so_that_nobody_elses_text_is_written_over() {
+    let mut session = file_session("/lecture/scene.ron");
+    let effects = session.apply(Command::Save);
+    let [Effect::WriteScene { path, expected: Some(expected), .. }] = effects.as_slice() else {
+        panic!("{effects:?}")
+    };
+    assert_eq!(expected, session.document().stored_text());
+    // The shell found something else there.
+    session.handle(Event::FoundChanged(path.clone()));
+    assert!(matches!(session.question(), Some(Question::ChangedOnDisk(_))));
+    assert_eq!(session.apply(Command::Answer(Answer::Cancel)), []);
+}
+
+#[test]
+fn a_scene_read_out_of_a_figure_never_replaces_the_figure() {
+    let mut session = open("two_positions");
+    let text: Arc<str> = scene::bundled::find("three_positions").unwrap().text.into();
+    let result = Ok(Arc::clone(Document::bundled("three_positions").unwrap().scene()));
+    session.handle(Event::SceneRead { path: PathBuf::from("/slides/board.svg"), text, result });
+    assert_eq!(session.document().origin(), &Origin::Untitled);
+    assert!(matches!(session.apply(Command::Save).as_slice(), [Effect::AskWhereToSave { .. }]));
+}
+
+#[test]
+fn a_file_chosen_while_there_are_changes_asks_before_it_opens() {
+    let mut session = open("three_positions");
+    session.apply(set(Slot::V(0), 1, 1, 8.0));
+    assert_eq!(session.handle(Event::OpenChosen(Some(PathBuf::from("/lecture/other.ron")))), []);
+    assert!(matches!(session.question(), Some(Question::Unsaved { .. })));
+}
+
+#[test]
+fn a_change_on_disk_does_not_replace_an_open_question() {
+    let mut session = file_session("/lecture/scene.ron");
+    session.apply(set(Slot::V(0), 1, 1, 8.0));
+    session.apply(Command::Quit);
+    session.handle(Event::ChangedOnDisk(PathBuf::from("/lecture/scene.ron")));
+    assert!(matches!(session.question(), Some(Question::Unsaved { .. })));
+}

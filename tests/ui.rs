@@ -261,3 +261,29 @@ fn tokens_are_renamed_and_added_in_their_dialog() {
     harness.run_ok();
     assert_eq!(harness.state().session.scene().key_labels()[0], "cat");
 }
+
+#[test]
+fn typing_into_a_cell_moves_nothing_below_the_board() {
+    let mut harness = window("two_positions", SMALL);
+    let before = harness.get_by_label("Edit title and notes").rect();
+    let rect = harness.get_by_label("Q, head 1, 1 × 2").rect();
+    click_at(&mut harness, rect.min + rect.size() * egui::vec2(0.25, 0.5));
+    harness.key_press(Key::F2);
+    harness.run_ok();
+    assert!(harness.state().ui.board.editor.is_some());
+    assert_eq!(harness.get_by_label("Edit title and notes").rect(), before);
+}
+
+#[test]
+fn esc_cancels_the_question_about_unsaved_changes() {
+    let mut harness = window("two_positions", SMALL);
+    let edit = qkv::session::Edit::SetDecimals(2);
+    harness.state_mut().session.apply(Command::Edit { edit, gesture: 0 });
+    harness.state_mut().session.apply(Command::Quit);
+    harness.run_ok();
+    assert!(harness.state().session.question().is_some());
+    harness.key_press(Key::Escape);
+    harness.run_ok();
+    assert!(harness.state().session.question().is_none());
+    assert!(harness.state().session.document().is_changed());
+}

@@ -56,6 +56,21 @@ impl App {
         self.ui.dialog = Some(Dialog::Path(PathField { purpose: path_purpose, text, reason }));
     }
 
+    /// Whether a typed path may be written. A file that exists is replaced only when the user says so again, as file dialogs
+    /// ask; the scene's own file needs no question.
+    pub(super) fn may_write(&mut self, path: &Path, purpose: PathPurpose) -> bool {
+        let own = purpose == PathPurpose::Save && self.session.document().path() == Some(path);
+        if own || !path.exists() || self.world.replace.as_deref() == Some(path) {
+            self.world.replace = None;
+            return true;
+        }
+        self.world.replace = Some(path.to_owned());
+        let reason =
+            Some("This file exists. Confirm once more to replace it, or type another path.".to_owned());
+        self.ui.dialog = Some(Dialog::Path(PathField { purpose, text: path.display().to_string(), reason }));
+        false
+    }
+
     pub(super) fn poll_dialog(&mut self, frame: Option<&eframe::Frame>) {
         let Some(pending) = &self.world.dialog else { return };
         let outcome = match pending.poll() {

@@ -10,7 +10,7 @@ use egui_notify::Toasts;
 use crate::disk;
 use crate::scene::bundled;
 use crate::session::{Command, Document, Effect, Event, Export, Origin, Session};
-use crate::ui::{self, Action, Outbox, UiState, Wish};
+use crate::ui::{self, Action, Outbox, PathPurpose, UiState, Wish};
 
 use super::dialogs::{Pending, Purpose};
 use super::picture::Picture;
@@ -38,6 +38,8 @@ pub(super) struct World {
     pub(super) dialog: Option<Pending>,
     /// An export that waits for a typed path.
     pub(super) waiting_export: Option<Export>,
+    /// An existing file that the user was warned of; typing it again replaces it.
+    pub(super) replace: Option<PathBuf>,
     pub(super) picture: Option<Picture>,
     /// The window may close now.
     pub(super) closing: bool,
@@ -72,6 +74,7 @@ impl App {
                 watch: Watch::default(),
                 dialog: None,
                 waiting_export: None,
+                replace: None,
                 picture: options.picture.map(Picture::new),
                 closing: false,
                 first_frame: true,
@@ -141,18 +144,29 @@ impl App {
                     let read = disk::read_scene(&path);
                     self.handle(Event::SceneRead { path, text: read.text, result: read.result }, frame);
                 }
-                Effect::WriteScene { path, text } => {
-                    let written = disk::write_whole(&path, text.as_bytes()).and_then(|()| {
-                        let folder = |path: &Path| path.parent().unwrap_or(Path::new("")).to_owned();
-                        let document = self.session.document();
-                        let from = document.path().map(folder).unwrap_or_default();
-                        disk::bring_files_along(document.scene(), &from, &folder(&path))
-                    });
-                    let event = match written {
-                        Ok(()) => Event::Saved { path, text },
-                        Err(error) => Event::SaveFailed { path, reason: error.to_string() },
-                    };
-                    self.handle(event, frame);
+                Effect::WriteScene { path, text, expected } => {
+                    let found = expected.as_ref().and_then(|_| std::fs::read_to_string(&path).ok());
+                    if found.is_some_and(|found| expected.is_some_and(|expected| found != *expected)) {
+                        self.handle(Event::FoundChanged(path), frame);
+                        continue;
+                    }
+                    let from = self.session.document().path().map(folder_of).unwrap_or_default();
+                    let scene = Arc::clone(self.session.document().scene());
+                    match disk::write_whole(&path, text.as_bytes()) {
+                        Ok(()) => {
+                            let brought = disk::bring_files_along(&scene, &from, &folder_of(&path));
+                            self.handle(Event::Saved { path, text }, frame);
+                            if let Err(sentence) = brought {
+                                self.handle(
+                                    Event::Failed(format!("The scene was saved, but {sentence}")),
+                                    frame,
+                                );
+                            }
+                        }
+                        Err(error) => {
+                            self.handle(Event::SaveFailed { path, reason: error.to_string() }, frame)
+                        }
+                    }
                 }
                 Effect::Evaluate { revision, scene } => self.evaluate(revision, scene),
                 Effect::CopyFigure(figure) => self.copy_figure(&figure),
@@ -203,11 +217,17 @@ impl App {
             Wish::OpenTyped(path) => self.apply(Command::OpenFile(expanded(&path)), Some(frame)),
             Wish::ConfigurationTyped(path) => self.read_configuration(expanded(&path), Some(frame)),
             Wish::SaveTyped(path) => {
-                self.handle(Event::SaveChosen(Some(with_extension(expanded(&path)))), Some(frame));
+                let path = with_extension(expanded(&path));
+                if self.may_write(&path, PathPurpose::Save) {
+                    self.handle(Event::SaveChosen(Some(path)), Some(frame));
+                }
             }
             Wish::ExportTyped(path) => {
-                if let Some(export) = self.world.waiting_export.take() {
-                    self.export(&export, expanded(&path));
+                let path = expanded(&path);
+                if self.may_write(&path, PathPurpose::Export)
+                    && let Some(export) = self.world.waiting_export.take()
+                {
+                    self.export(&export, path);
                 }
             }
             Wish::PathCancelled => {
@@ -272,9 +292,9 @@ impl App {
         self.poll_dialog(frame);
         for notice in self.session.take_notices() {
             if notice.is_error {
-                self.toasts.error(notice.text).duration(Duration::from_secs(12));
+                self.toasts.error(notice.text).duration(Duration::from_secs(12)).show_progress_bar(false);
             } else {
-                self.toasts.info(notice.text).duration(Duration::from_secs(4));
+                self.toasts.info(notice.text).duration(Duration::from_secs(4)).show_progress_bar(false);
             }
         }
     }
@@ -379,6 +399,10 @@ fn first_document(settings: &Settings) -> Document {
     };
     let first = || bundled::all().iter().find_map(|lesson| Document::bundled(lesson.name).ok());
     last.or_else(first).unwrap_or_else(Document::untitled)
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    path.parent().unwrap_or(Path::new("")).to_owned()
 }
 
 /// `~` at the start of a typed path is the home folder, as people expect.

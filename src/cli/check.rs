@@ -44,7 +44,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     }
     match n_errors {
         0 => Ok(()),
-        1 => Err(Failure("1 error".to_owned())),
-        n => Err(Failure(format!("{n} errors"))),
+        1 => Err(Failure::Input("1 error".to_owned())),
+        n => Err(Failure::Input(format!("{n} errors"))),
     }
 }

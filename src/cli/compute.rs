@@ -41,7 +41,7 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> Result<(), 
     let evaluation = evaluate(&scene);
     if args.format == Format::Json {
         serde_json::to_writer_pretty(&mut *out, &as_json(&evaluation))
-            .map_err(|error| Failure(error.to_string()))?;
+            .map_err(|error| Failure::Input(error.to_string()))?;
         return Ok(writeln!(out)?);
     }
     for warning in &evaluation.warnings {
@@ -90,7 +90,7 @@ fn number(value: f64) -> Value {
 
 fn tables(scene: &Scene, evaluation: &Evaluation, args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     if let Some(head) = args.head.filter(|head| *head == 0 || *head > evaluation.heads.len()) {
-        return Err(Failure(format!(
+        return Err(Failure::Input(format!(
             "there is no head {head}; this scene has heads 1 to {}",
             evaluation.heads.len()
         )));

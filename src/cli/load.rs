@@ -25,6 +25,6 @@ pub fn scene(name: &str) -> Result<Arc<Scene>, Failure> {
             .filter(|complaint| complaint.severity == Severity::Error)
             .map(|complaint| render_complaint(name, &text, complaint))
             .collect();
-        Failure(lines.join("\n"))
+        Failure::Input(lines.join("\n"))
     })
 }

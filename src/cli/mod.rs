@@ -19,12 +19,18 @@ use clap::{Parser, Subcommand};
 
 /// A command that did not succeed: one sentence for standard error, perhaps several lines of it.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Failure(pub String);
+pub enum Failure {
+    /// Something is wrong with the input or the output; exit status 1.
+    #[error("{0}")]
+    Input(String),
+    /// The command line itself is wrong; exit status 2.
+    #[error("{0}")]
+    Usage(String),
+}
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        Self(format!("the output could not be written: {error}"))
+        Self::Input(format!("the output could not be written: {error}"))
     }
 }
 
@@ -64,18 +70,18 @@ fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> ExitCode {
         Some(Cmd::Compute(args)) => compute::run(&args, out, err),
         Some(Cmd::Check(args)) => check::run(&args, out),
         Some(Cmd::Scenes(args)) => scenes::run(&args, out),
-        Some(Cmd::Cost(args)) => args.run(out).map_err(|error| Failure(error.to_string())),
+        Some(Cmd::Cost(args)) => args.run(out).map_err(|error| Failure::Input(error.to_string())),
         #[cfg(feature = "gui")]
         None => window::run(cli.window),
         #[cfg(not(feature = "gui"))]
-        None => Err(Failure("this build has no window; see `qkv --help` for the commands".to_owned())),
+        None => Err(Failure::Input("this build has no window; see `qkv --help` for the commands".to_owned())),
     };
     match result.and_then(|()| Ok(out.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failure(sentence)) => {
+        Err(failure) => {
             // A reader that closed the pipe has heard enough; there is nobody left to tell.
-            let _ = writeln!(err, "{}", sentence.trim_end());
-            ExitCode::FAILURE
+            let _ = writeln!(err, "{}", failure.to_string().trim_end());
+            ExitCode::from(if matches!(failure, Failure::Usage(_)) { 2 } else { 1 })
         }
     }
 }

@@ -20,7 +20,7 @@ pub struct Args {
     /// Where to write; the extension decides the format (svg, png, pdf). `-` is standard output, as SVG.
     #[arg(short, long, value_name = "FIGURE")]
     output: PathBuf,
-    /// What to draw: board, heads, projection, trace, or one matrix: raw_scores, scaled_scores, masked_scores, weights,
+    /// What to draw: board, heads, projection, trace, or one matrix: scores, raw_scores, scaled_scores, masked_scores, weights,
     /// output, q, k, v.
     #[arg(long, default_value = "board", value_name = "NAME")]
     figure: String,
@@ -51,6 +51,9 @@ pub struct Args {
     /// What lies behind the figure.
     #[arg(long, value_enum, default_value_t = Behind::Transparent)]
     ground: Behind,
+    /// Colour each query's weights up to its own largest one instead of up to 1.
+    #[arg(long)]
+    per_row: bool,
     /// Leave out title and formula.
     #[arg(long)]
     no_title: bool,
@@ -84,26 +87,36 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
         args.output.extension().and_then(|ending| Format::from_extension(&ending.to_string_lossy()))
     };
     let format = format.ok_or_else(|| {
-        Failure(format!("the name of the figure must end in .svg, .png or .pdf: {}", args.output.display()))
+        Failure::Usage(format!(
+            "the name of the figure must end in .svg, .png or .pdf: {}",
+            args.output.display()
+        ))
     })?;
     let scene = load::scene(&args.scene)?;
     let options = figure_options(args, &scene)?;
-    let drawing = compose(&figure_named(&args.figure)?, &scene, &evaluate(&scene), &options);
+    let figure = figure_named(&args.figure)?;
+    if figure == Figure::Projection && scene.projection().is_none() {
+        return Err(Failure::Input("this scene has no projections: its Q, K and V are given".to_owned()));
+    }
+    let drawing = compose(&figure, &scene, &evaluate(&scene), &options);
     let source = load::read(&args.scene).text;
     let options = export_options(args, options.theme, source.to_string());
-    let bytes = export(&drawing, format, &options).map_err(|error| Failure(error.to_string()))?;
+    let bytes = export(&drawing, format, &options).map_err(|error| Failure::Input(error.to_string()))?;
     if to_stdout {
         return Ok(out.write_all(&bytes)?);
     }
     disk::write_whole(&args.output, &bytes).map_err(|error| {
-        Failure(format!("the figure could not be written: {error}: {}", args.output.display()))
+        Failure::Input(format!("the figure could not be written: {error}: {}", args.output.display()))
     })
 }
 
 fn figure_options(args: &Args, scene: &Scene) -> Result<FigureOptions, Failure> {
     let n_heads = scene.heads();
     if args.head == 0 || args.head > n_heads {
-        return Err(Failure(format!("there is no head {}; this scene has heads 1 to {n_heads}", args.head)));
+        return Err(Failure::Usage(format!(
+            "there is no head {}; this scene has heads 1 to {n_heads}",
+            args.head
+        )));
     }
     let mut options = FigureOptions::of_view(&scene.spec().view);
     options.head = args.head - 1;
@@ -114,7 +127,14 @@ fn figure_options(args: &Args, scene: &Scene) -> Result<FigureOptions, Failure> 
     };
     options.title = !args.no_title;
     options.pin = args.pin.as_deref().map(|pin| pin_of(pin, scene)).transpose()?;
+    options.weights_per_row = args.per_row;
     options.decimals = args.decimals.unwrap_or(options.decimals);
+    if options.decimals > 17 {
+        return Err(Failure::Usage(format!(
+            "a number has at most 17 decimals here; found {}",
+            options.decimals
+        )));
+    }
     if !args.stages.is_empty() {
         options.stages = args.stages.iter().map(|name| stage_named(name)).collect::<Result<_, _>>()?;
     }
@@ -146,19 +166,19 @@ fn pin_of(text: &str, scene: &Scene) -> Result<Pin, Failure> {
     });
     match parts {
         Some((query, key)) if query < scene.n_q() && key < scene.n_k() => Ok(Pin { query, key }),
-        Some(_) => Err(Failure(format!(
+        Some(_) => Err(Failure::Usage(format!(
             "the pin {text} lies outside the scores: queries run from 1 to {}, keys from 1 to {}",
             scene.n_q(),
             scene.n_k()
         ))),
-        None => Err(Failure(format!("a pin is a query and a key from 1, like 3,2; found {text}"))),
+        None => Err(Failure::Usage(format!("a pin is a query and a key from 1, like 3,2; found {text}"))),
     }
 }
 
 fn stage_named(name: &str) -> Result<Stage, Failure> {
     Stage::ALL.into_iter().find(|stage| stage.name() == name.trim()).ok_or_else(|| {
         let names: Vec<&str> = Stage::ALL.into_iter().map(Stage::name).collect();
-        Failure(format!("no stage is called {name}; the stages are {}", names.join(", ")))
+        Failure::Usage(format!("no stage is called {name}; the stages are {}", names.join(", ")))
     })
 }
 
@@ -166,6 +186,8 @@ fn figure_named(name: &str) -> Result<Figure, Failure> {
     let matrices = [MatrixId::Q, MatrixId::K, MatrixId::V];
     match name {
         "board" => Ok(Figure::Board),
+        // The short name of what the weights are made of.
+        "scores" => Ok(Figure::Stage(Stage::MaskedScores)),
         "heads" => Ok(Figure::Heads),
         "projection" => Ok(Figure::Projection),
         "trace" => Ok(Figure::Trace),
@@ -175,7 +197,7 @@ fn figure_named(name: &str) -> Result<Figure, Failure> {
             .map(Figure::Stage)
             .or_else(|| matrices.into_iter().find(|matrix| matrix.name() == name).map(Figure::Matrix))
             .ok_or_else(|| {
-                Failure(format!(
+                Failure::Usage(format!(
                     "no figure is called {name}; there are board, heads, projection, trace, raw_scores, scaled_scores, \
                      masked_scores, weights, output, q, k and v"
                 ))

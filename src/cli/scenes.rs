@@ -16,7 +16,7 @@ pub struct Args {
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     if let Some(name) = &args.show {
         let lesson = crate::scene::bundled::find(name).ok_or_else(|| {
-            Failure(format!("no bundled scene is called “{name}”; `qkv scenes` lists them"))
+            Failure::Input(format!("no bundled scene is called “{name}”; `qkv scenes` lists them"))
         })?;
         out.write_all(lesson.text.as_bytes())?;
         return Ok(());

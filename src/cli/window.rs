@@ -50,7 +50,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
         notice: None,
         started: Some(std::time::Instant::now()),
     };
-    open(options).map_err(Failure)
+    open(options).map_err(Failure::Input)
 }
 
 fn size(text: &str) -> Result<(f32, f32), String> {

@@ -30,6 +30,9 @@ pub enum Effect {
         path: PathBuf,
         /// The whole text.
         text: Arc<str>,
+        /// What the file holds as far as this program knows; where it holds something else, somebody else changed it, and the
+        /// answer is [`Event::FoundChanged`]. `None`: the user agreed to write over whatever is there.
+        expected: Option<Arc<str>>,
     },
     /// Evaluate away from the frame and answer with [`Event::Derived`].
     Evaluate {
@@ -89,6 +92,8 @@ pub enum Event {
     },
     /// The open file changed on disk.
     ChangedOnDisk(PathBuf),
+    /// The scene was to be saved, but its file holds something that this program did not write.
+    FoundChanged(PathBuf),
     /// The scene was written.
     Saved {
         /// Where.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::export::Format;
 use crate::figure::MatrixId;
 use crate::scene::{self, Scene};
 
@@ -166,12 +167,14 @@ impl Session {
     /// Takes in what the world answered.
     pub fn handle(&mut self, event: Event) -> Vec<Effect> {
         match event {
-            Event::OpenChosen(Some(path)) => return vec![Effect::ReadScene(path)],
+            // The dialog stood open beside the window; there may be changes by now.
+            Event::OpenChosen(Some(path)) => return self.apply(Command::OpenFile(path)),
             Event::OpenChosen(None) => {}
             Event::SaveChosen(Some(path)) => return self.write_to(path),
             Event::SaveChosen(None) => self.after_save = None,
             Event::SceneRead { path, text, result } => return self.scene_read(path, text, result),
             Event::ChangedOnDisk(path) => return self.changed_on_disk(path),
+            Event::FoundChanged(path) => self.question = Some(Question::ChangedOnDisk(path)),
             Event::Saved { path, text } => return self.saved(path, text),
             Event::SaveFailed { path, reason } => {
                 self.after_save = None;
@@ -257,7 +260,7 @@ impl Session {
             Ok(scene) => {
                 let was_open = self.document.path() == Some(path.as_path());
                 let (head, pin) = (self.head, self.pin);
-                let effects = self.open(Document::new(scene, Origin::File(path), text));
+                let effects = self.open(Document::new(scene, origin_of(path), text));
                 if was_open {
                     (self.head, self.pin) = (head, pin.or(self.pin));
                     self.keep_selection_inside();
@@ -278,13 +281,20 @@ impl Session {
     }
 
     fn changed_on_disk(&mut self, path: PathBuf) -> Vec<Effect> {
-        let is_problem = self.problem.as_ref().is_some_and(|problem| problem.path == path);
         let is_open = self.document.path() == Some(path.as_path());
-        if (is_open || is_problem) && self.document.is_changed() {
-            self.question = Some(Question::ChangedOnDisk(path));
+        let is_problem = self.problem.as_ref().is_some_and(|problem| problem.path == path);
+        if !is_open && !is_problem || self.question.is_some() {
             return Vec::new();
         }
-        if is_open || is_problem { vec![Effect::ReadScene(path)] } else { Vec::new() }
+        match (is_open, self.document.is_changed()) {
+            (_, false) => vec![Effect::ReadScene(path)],
+            (true, true) => {
+                self.question = Some(Question::ChangedOnDisk(path));
+                Vec::new()
+            }
+            // Another file than the open one was mended; opening it is a change of documents.
+            (false, true) => self.apply(Command::OpenFile(path)),
+        }
     }
 
     fn answer(&mut self, answer: Answer) -> Vec<Effect> {
@@ -295,7 +305,7 @@ impl Session {
                 Vec::new()
             }
             (Some(Question::LosesComments(path)), Answer::Save) => {
-                vec![Effect::WriteScene { path, text: self.document.text_to_save() }]
+                vec![Effect::WriteScene { path, text: self.document.text_to_save(), expected: None }]
             }
             (Some(Question::Unsaved { then }), Answer::Discard) => self.navigate(*then),
             (Some(Question::Unsaved { then }), Answer::Save) => {
@@ -303,16 +313,20 @@ impl Session {
                 self.apply(Command::Save)
             }
             (Some(Question::ChangedOnDisk(path)), Answer::Discard) => vec![Effect::ReadScene(path)],
-            (Some(Question::ChangedOnDisk(_)), Answer::Save) => self.apply(Command::Save),
+            (Some(Question::ChangedOnDisk(path)), Answer::Save) => {
+                vec![Effect::WriteScene { path, text: self.document.text_to_save(), expected: None }]
+            }
         }
     }
 
     fn write_to(&mut self, path: PathBuf) -> Vec<Effect> {
+        let expected =
+            (self.document.path() == Some(path.as_path())).then(|| Arc::clone(self.document.stored_text()));
         if self.document.would_lose_comments() {
             self.question = Some(Question::LosesComments(path));
             return Vec::new();
         }
-        vec![Effect::WriteScene { path, text: self.document.text_to_save() }]
+        vec![Effect::WriteScene { path, text: self.document.text_to_save(), expected }]
     }
 
     fn saved(&mut self, path: PathBuf, text: Arc<str>) -> Vec<Effect> {
@@ -356,4 +370,11 @@ impl Session {
     pub fn take_notices(&mut self) -> Vec<Notice> {
         std::mem::take(&mut self.notices)
     }
+}
+
+/// Where a scene came from. One that was read out of a figure has no file of its own: saving must not replace the figure.
+fn origin_of(path: PathBuf) -> Origin {
+    let is_figure =
+        path.extension().is_some_and(|ending| Format::from_extension(&ending.to_string_lossy()).is_some());
+    if is_figure { Origin::Untitled } else { Origin::File(path) }
 }

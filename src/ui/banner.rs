@@ -33,7 +33,10 @@ pub fn show(ui: &mut Ui, session: &Session, problem: &Problem, state: &mut UiSta
             });
     });
     let below = area.with_min_y((banner.response.rect.bottom() + 20.0).min(area.bottom()));
-    board::show_dimmed(ui, session, state, below);
+    // Where the messages leave no room the board waits behind them.
+    if below.height() > 140.0 {
+        board::show_dimmed(ui, session, state, below);
+    }
 }
 
 fn heading(ui: &mut Ui, problem: &Problem) {
@@ -63,11 +66,15 @@ fn one(ui: &mut Ui, problem: &Problem, complaint: &Complaint) {
         Frame::new().fill(colors.field).corner_radius(4).inner_margin(Margin::symmetric(8, 5)).show(
             ui,
             |ui| {
-                ui.add(
-                    egui::Label::new(RichText::new(source.join("\n")).monospace().color(colors.ink))
-                        .selectable(true)
-                        .extend(),
+                // A long line scrolls by itself; wrapping it would take the caret from its place.
+                let id = (
+                    complaint.field.as_str(),
+                    complaint.place.as_ref().map(|place| (place.line, place.column)),
                 );
+                ScrollArea::horizontal().id_salt(id).show(ui, |ui| {
+                    let text = RichText::new(source.join("\n")).monospace().color(colors.ink);
+                    ui.add(egui::Label::new(text).selectable(true).extend());
+                });
             },
         );
     }

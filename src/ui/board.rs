@@ -236,7 +236,11 @@ fn moved(session: &Session, cell: CellRef, down: isize, right: isize) -> Option<
 
 /// Keys act on the selected cell unless a text field or a dialog has them.
 fn keyboard(ui: &Ui, session: &Session, state: &mut UiState, out: &mut Outbox) {
-    if state.board.editor.is_some() || state.dialog.is_some() || ui.ctx().egui_wants_keyboard_input() {
+    if state.board.editor.is_some()
+        || state.dialog.is_some()
+        || session.question().is_some()
+        || ui.ctx().egui_wants_keyboard_input()
+    {
         return;
     }
     let escape = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));

@@ -56,17 +56,15 @@ impl CellEditor {
             (tab, back_tab, enter, escape)
         });
         let id = ui.scope_id().with("cell editor");
-        let mut output = ui
-            .scope_builder(egui::UiBuilder::new().max_rect(rect), |ui| {
-                egui::TextEdit::singleline(&mut self.draft)
-                    .id(id)
-                    .align(egui::Align2::CENTER_CENTER)
-                    .margin(egui::Margin::symmetric(3, 2))
-                    .background_color(colors.panel)
-                    .desired_width(rect.width())
-                    .show(ui)
-            })
-            .inner;
+        // A child of its own: the field lies over the board and must not push down what stands below.
+        let mut child = ui.new_child(egui::UiBuilder::new().max_rect(rect));
+        let mut output = egui::TextEdit::singleline(&mut self.draft)
+            .id(id)
+            .align(egui::Align2::CENTER_CENTER)
+            .margin(egui::Margin::symmetric(3, 2))
+            .background_color(colors.panel)
+            .desired_width(rect.width())
+            .show(&mut child);
         output.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Cell value"));
         if std::mem::take(&mut self.is_new) {
             output.response.request_focus();

@@ -122,7 +122,12 @@ fn unsaved(ui: &Ui, session: &Session, question: &Question, out: &mut Outbox) {
                     continue;
                 }
                 let button = ui.button(text);
-                if answer == Answer::Save && ui.memory(|memory| memory.focused().is_none()) {
+                // Enter keeps things as they are safest: saving, unless somebody else's text would be lost.
+                let safest = match question {
+                    Question::Unsaved { .. } => Answer::Save,
+                    Question::ChangedOnDisk(_) | Question::LosesComments(_) => Answer::Cancel,
+                };
+                if answer == safest && ui.memory(|memory| memory.focused().is_none()) {
                     button.request_focus();
                 }
                 if button.clicked() {

@@ -33,29 +33,31 @@ pub fn show(ui: &mut Ui, scene: &Scene, state: &mut UiState, out: &mut Outbox) {
 }
 
 fn header(ui: &mut Ui, layer: usize, n_layers: usize, rule: &MaskRule, out: &mut Outbox) {
-    ui.horizontal(|ui| {
-        ui.add(egui::Label::new(mask_name(rule)).truncate());
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            ui.spacing_mut().item_spacing.x = 1.0;
-            ui.spacing_mut().button_padding.x = 3.0;
-            if widgets::quiet_button(ui, "×", &format!("Remove mask layer {}", layer + 1)).clicked() {
-                out.edit(Edit::RemoveMask(layer));
-            }
-            if n_layers > 1 {
-                ui.add_enabled_ui(layer + 1 < n_layers, |ui| {
-                    if widgets::quiet_button(ui, "↓", &format!("Move mask layer {} down", layer + 1))
-                        .clicked()
-                    {
-                        out.edit(Edit::MoveMask { from: layer, to: layer + 1 });
-                    }
-                });
-                ui.add_enabled_ui(layer > 0, |ui| {
-                    if widgets::quiet_button(ui, "↑", &format!("Move mask layer {} up", layer + 1)).clicked()
-                    {
-                        out.edit(Edit::MoveMask { from: layer, to: layer - 1 });
+    // Filled from the right, so that a long name is shortened instead of running under the buttons.
+    let line = egui::vec2(ui.available_width(), 20.0);
+    ui.allocate_ui_with_layout(line, egui::Layout::right_to_left(egui::Align::Center), |ui| {
+        ui.spacing_mut().item_spacing.x = 1.0;
+        ui.spacing_mut().button_padding.x = 3.0;
+        if widgets::quiet_button(ui, "×", &format!("Remove mask layer {}", layer + 1)).clicked() {
+            out.edit(Edit::RemoveMask(layer));
+        }
+        if n_layers > 1 {
+            let moves = [
+                ("↓", "down", layer + 1 < n_layers, layer + 1),
+                ("↑", "up", layer > 0, layer.saturating_sub(1)),
+            ];
+            for (sign, way, possible, to) in moves {
+                ui.add_enabled_ui(possible, |ui| {
+                    let name = format!("Move mask layer {} {way}", layer + 1);
+                    if widgets::quiet_button(ui, sign, &name).clicked() {
+                        out.edit(Edit::MoveMask { from: layer, to });
                     }
                 });
             }
+        }
+        ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
+            let name = mask_name(rule);
+            ui.add(egui::Label::new(&name).truncate()).on_hover_text(name);
         });
     });
 }

@@ -9,6 +9,7 @@ use super::{CostError, Field, Formula, nearest};
 #[expect(missing_docs, reason = "each variant is the name the field uses")]
 #[expect(non_camel_case_types, reason = "the names the field uses")]
 pub enum StorageType {
+    f64,
     f32,
     #[default]
     f16,
@@ -29,7 +30,8 @@ pub enum StorageType {
 
 impl StorageType {
     /// Every type, widest first.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
+        Self::f64,
         Self::f32,
         Self::f16,
         Self::bf16,
@@ -49,6 +51,7 @@ impl StorageType {
     /// The name the field uses: `q8_0`.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::f64 => "f64",
             Self::f32 => "f32",
             Self::f16 => "f16",
             Self::bf16 => "bf16",
@@ -70,6 +73,7 @@ impl StorageType {
     pub fn named(name: &str) -> Result<Self, CostError> {
         let lower = name.trim().to_ascii_lowercase();
         let usual = match lower.as_str() {
+            "fp64" | "float64" | "double" => "f64",
             "fp32" | "float32" | "float" => "f32",
             "fp16" | "float16" | "half" => "f16",
             "bfloat16" => "bf16",
@@ -88,6 +92,7 @@ impl StorageType {
     /// (values, bytes) of one block.
     pub const fn block(self) -> (u64, u64) {
         match self {
+            Self::f64 => (1, 8),
             Self::f32 => (1, 4),
             Self::f16 | Self::bf16 => (1, 2),
             Self::fp8 | Self::int8 => (1, 1),

@@ -50,8 +50,8 @@ pub fn cache_of(scene: &Scene) -> CacheInputs {
         kv_heads: scene.kv_heads() as u64,
         d_k: scene.d_k() as u64,
         d_v: scene.d_v() as u64,
-        k_type: StorageType::f32,
-        v_type: StorageType::f32,
+        k_type: StorageType::f64,
+        v_type: StorageType::f64,
         tokens: scene.n_k() as u64,
         sequences: 1,
     }

@@ -45,6 +45,7 @@ pub fn act(action: Action, ctx: &Context, session: &Session, state: &mut UiState
             state.dialog = Some(Dialog::Notes { title: spec.title.clone(), notes: spec.notes.clone() });
         }
         Action::EditTokens => state.dialog = Some(Dialog::Tokens),
+        Action::WeightsPerRow => state.figures.weights_per_row = !state.figures.weights_per_row,
         Action::ZoomFit => state.board.zoom = None,
         Action::RevertView => {
             state.layout = Layout::default();

@@ -67,6 +67,8 @@ pub enum Action {
     EditNotes,
     /// Labels, positions, widths and heads.
     EditTokens,
+    /// Colour each query's weights up to its own largest one.
+    WeightsPerRow,
     /// Fit the figure into the centre.
     ZoomFit,
     /// Panels, sizes and zoom as they were at the first start.
@@ -111,6 +113,7 @@ impl Action {
         Self::Unpin,
         Self::EditNotes,
         Self::EditTokens,
+        Self::WeightsPerRow,
         Self::ZoomFit,
         Self::RevertView,
         Self::Shortcuts,
@@ -151,6 +154,7 @@ impl Action {
             Self::Unpin => "Unpin",
             Self::EditNotes => "Title and notes…",
             Self::EditTokens => "Tokens and sizes…",
+            Self::WeightsPerRow => "Colour weights row by row",
             Self::ZoomFit => "Fit the figure",
             Self::RevertView => "Reset the layout",
             Self::Shortcuts => "Keyboard",

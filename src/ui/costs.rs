@@ -24,6 +24,7 @@ pub struct CostsState {
 struct Complexity {
     report: ComplexityReport,
     growth: Vec<GrowthRow>,
+    curve: Vec<[f64; 2]>,
 }
 
 struct Cache {
@@ -34,6 +35,8 @@ struct Cache {
 /// Lengths of the growth table: 256, 512, … 4096.
 const GROWTH_START: u64 = 256;
 const GROWTH_ROWS: u32 = 5;
+/// Steps of the curve up to the longest of them.
+const CURVE_STEPS: u64 = 48;
 /// The plot of the cache runs to this many tokens, or to twice the tokens asked about.
 const CACHE_PLOT_TOKENS: u64 = 4096;
 
@@ -50,9 +53,13 @@ fn complexity(ui: &mut Ui, session: &Session, state: &mut CostsState, out: &mut 
     let kept = state.complexity.get(session.complexity().clone(), |inputs| {
         // Growth is that of the same heads over a whole square; a scene's own mask does not grow with it.
         let square = ComplexityInputs { visible_pairs: None, ..inputs.clone() };
+        let longest = GROWTH_START << (GROWTH_ROWS - 1);
+        let at = |step: u64| growth(&square, longest * step / CURVE_STEPS, 1);
+        let curve = (0..=CURVE_STEPS).map(at).collect::<Result<Vec<_>, _>>()?;
         Ok(Complexity {
             report: ComplexityReport::new(inputs)?,
             growth: growth(&square, GROWTH_START, GROWTH_ROWS)?,
+            curve: curve.concat().iter().map(|row| [row.tokens as f64, row.macs.0 as f64]).collect(),
         })
     });
     match kept.as_ref() {
@@ -81,7 +88,7 @@ fn complexity_figures(ui: &mut Ui, kept: &Complexity) {
         quantity(ui, "Parameters", parameters);
     }
     quantity(ui, "Score matrix", &report.score_bytes);
-    growth_plot(ui, &kept.growth);
+    growth_plot(ui, kept);
 }
 
 fn formulas(quantities: &[Quantity]) -> String {
@@ -90,8 +97,9 @@ fn formulas(quantities: &[Quantity]) -> String {
     lines.join("\n")
 }
 
-fn growth_plot(ui: &mut Ui, rows: &[GrowthRow]) {
+fn growth_plot(ui: &mut Ui, kept: &Complexity) {
     let colors = Colors::in_use(ui);
+    let rows = &kept.growth;
     let factors: Vec<String> =
         rows.iter().filter_map(|row| row.factor.map(|factor| format!("{factor:.1}×"))).collect();
     if let Some(factor) = factors.last() {
@@ -103,12 +111,9 @@ fn growth_plot(ui: &mut Ui, rows: &[GrowthRow]) {
             "Scores and mix at twice the tokens over the same at once",
         );
     }
-    let points: Vec<[f64; 2]> = std::iter::once([0.0, 0.0])
-        .chain(rows.iter().map(|row| [row.tokens as f64, row.macs.0 as f64]))
-        .collect();
     // The figures of the cache below come before this plot.
     let reserve = 98.0;
-    plot(ui, "scores and mix, MAC", &points, colors.weights, |value| short(value, ""), reserve);
+    plot(ui, "scores and mix, MAC", &kept.curve, colors.weights, |value| short(value, ""), reserve);
 }
 
 fn cache(ui: &mut Ui, session: &Session, state: &mut CostsState, out: &mut Outbox) {

@@ -6,9 +6,10 @@ use egui::{ComboBox, DragValue, RichText, TextureHandle, TextureOptions, Ui, vec
 
 use crate::export::{ExportOptions, Format, Ground, TableFormat, TextMode};
 use crate::figure::{Drawing, FigureTheme, MatrixId};
+use crate::scene::Stage;
 use crate::session::{Command, FigureExport, Session};
 
-use super::figures::FigureChoice;
+use super::figures::{BoardForm, FigureChoice};
 use super::settings_panel::choice;
 use super::style::Colors;
 use super::{Outbox, UiState, widgets};
@@ -30,6 +31,8 @@ pub struct ExportState {
     pub theme: FigureTheme,
     /// Text as text, where the format has a choice.
     pub live_text: bool,
+    /// Stages and digits of the board; nothing is as on screen.
+    pub form: Option<BoardForm>,
     /// Whether the width was set by hand; otherwise it follows the figure's own size.
     pub own_width: bool,
 }
@@ -45,6 +48,7 @@ impl ExportState {
             transparent: true,
             theme: FigureTheme::Light,
             live_text: false,
+            form: None,
             own_width: false,
         }
     }
@@ -80,7 +84,10 @@ pub fn show(
     out: &mut Outbox,
 ) -> Option<ExportState> {
     let mut open = true;
-    let drawing = state.figures.for_export(session, export.choice, export.theme);
+    let drawing = {
+        let form = export.form.clone().or_else(|| state.figures.form_on_screen().cloned());
+        state.figures.for_export(session, export.choice, export.theme, form.as_ref())
+    };
     if !export.own_width {
         export.width_cm = cm_from_pt(drawing.size.width);
     }
@@ -91,7 +98,8 @@ pub fn show(
         ui.horizontal_top(|ui| {
             ui.vertical(|ui| {
                 ui.set_width(270.0);
-                controls(ui, session, &mut export, &drawing);
+                let on_screen = state.figures.form_on_screen().cloned();
+                controls(ui, session, on_screen, &mut export, &drawing);
                 ui.add_space(10.0);
                 buttons(ui, session, &export, &drawing, out, &mut open);
             });
@@ -107,7 +115,13 @@ fn cm_from_pt(pt: f32) -> f32 {
     pt * 2.54 / 72.0
 }
 
-fn controls(ui: &mut Ui, session: &Session, export: &mut ExportState, drawing: &Drawing) {
+fn controls(
+    ui: &mut Ui,
+    session: &Session,
+    on_screen: Option<BoardForm>,
+    export: &mut ExportState,
+    drawing: &Drawing,
+) {
     widgets::setting(ui, "Figure", |ui| {
         let combo = ComboBox::from_id_salt("figure")
             .selected_text(export.choice.label())
@@ -121,6 +135,9 @@ fn controls(ui: &mut Ui, session: &Session, export: &mut ExportState, drawing: &
             });
         combo.response
     });
+    if export.choice == FigureChoice::Board {
+        board_form(ui, session, on_screen, export);
+    }
     let formats = [(Format::Svg, "SVG"), (Format::Pdf, "PDF"), (Format::Png, "PNG")];
     let hint = "SVG and PDF stay sharp at every size; PNG is a picture";
     if let Some(format) = choice(ui, "Format", &formats, export.format, hint) {
@@ -265,3 +282,22 @@ const MATRICES: [MatrixId; 9] = [
     MatrixId::Output,
     MatrixId::FinalOutput,
 ];
+
+/// Which stages of the board are written, and whether with digits. What is on screen depends on the window's size; a slide
+/// need not.
+fn board_form(ui: &mut Ui, session: &Session, on_screen: Option<BoardForm>, export: &mut ExportState) {
+    let own = || BoardForm { stages: session.scene().spec().view.stages.clone(), digits: true };
+    let form = export.form.clone().or(on_screen).unwrap_or_else(own);
+    let stages = [(true, "all five"), (false, "three")];
+    let hint = "All five stages, or scores, weights and output";
+    if let Some(all) = choice(ui, "Stages", &stages, form.stages == Stage::ALL, hint) {
+        let stages = if all { Stage::ALL.to_vec() } else { super::stage_switch::THREE.to_vec() };
+        export.form = Some(BoardForm { stages, ..form.clone() });
+    }
+    let digits = [(true, "digits"), (false, "colours only")];
+    if let Some(digits) =
+        choice(ui, "Cells", &digits, form.digits, "Up to 64 positions a side can hold digits")
+    {
+        export.form = Some(BoardForm { digits, ..form });
+    }
+}

@@ -144,6 +144,8 @@ const COMPACT_SIDE: f32 = 200.0;
 /// The drawings made last.
 #[derive(Default)]
 pub struct Figures {
+    /// Whether each query's weights are coloured up to their own largest one.
+    pub weights_per_row: bool,
     form: Option<BoardForm>,
     made: Vec<Made>,
     trace: Option<(Arc<Derived>, usize, Pin, Arc<TraceText>)>,
@@ -162,7 +164,7 @@ impl Figures {
             Theme::Dark => FigureTheme::Dark,
         };
         self.form = Some(form.clone());
-        let options = self.options(session, theme);
+        let options = self.options(session, theme, self.form.as_ref());
         self.drawing(session, in_centre(session).figure(session), options)
     }
 
@@ -172,8 +174,9 @@ impl Figures {
         session: &Session,
         choice: FigureChoice,
         theme: FigureTheme,
+        form: Option<&BoardForm>,
     ) -> Arc<Drawing> {
-        let options = self.options(session, theme);
+        let options = self.options(session, theme, form);
         self.drawing(session, choice.figure(session), options)
     }
 
@@ -182,7 +185,7 @@ impl Figures {
         let choice = in_centre(session);
         let theme = FigureTheme::Light;
         Command::CopyFigure(Arc::new(FigureExport {
-            drawing: self.for_export(session, choice, theme),
+            drawing: self.for_export(session, choice, theme, self.form.clone().as_ref()),
             format: Format::Png,
             options: ExportOptions {
                 dpi: 300.0,
@@ -211,15 +214,16 @@ impl Figures {
     }
 
     /// The scene's own view, the head and pin on screen, the board in the form in which it is on screen.
-    fn options(&self, session: &Session, theme: FigureTheme) -> FigureOptions {
+    fn options(&self, session: &Session, theme: FigureTheme, form: Option<&BoardForm>) -> FigureOptions {
         // Decimals, palette and orientation of the document, even while its evaluation is still under way.
         let mut options = FigureOptions {
             head: session.head(),
             pin: session.pin().map(|pin| Pin { query: pin.query, key: pin.key }),
             theme,
+            weights_per_row: self.weights_per_row,
             ..FigureOptions::of_view(&session.document().scene().spec().view)
         };
-        if let Some(form) = &self.form {
+        if let Some(form) = form {
             options.stages.clone_from(&form.stages);
             options.digits = form.digits;
             if !form.digits {
@@ -227,6 +231,11 @@ impl Figures {
             }
         }
         options
+    }
+
+    /// The form in which the board is on screen.
+    pub fn form_on_screen(&self) -> Option<&BoardForm> {
+        self.form.as_ref()
     }
 
     fn drawing(&mut self, session: &Session, figure: Figure, options: FigureOptions) -> Arc<Drawing> {

@@ -12,10 +12,12 @@ use super::{Outbox, UiState, costs, widgets};
 
 /// Draws the panel. The calculators keep their place at the bottom; the trace scrolls above them.
 pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbox) {
+    // A tall window gives the calculators room for their plots.
+    let height = (ui.available_height() * 0.46).clamp(330.0, 520.0);
     Panel::bottom("calculators")
         .frame(egui::Frame::new().inner_margin(egui::Margin { top: 8, ..egui::Margin::ZERO }))
         .resizable(true)
-        .default_size(330.0)
+        .default_size(height)
         .size_range(60.0..=900.0)
         .show(ui, |ui| {
             ScrollArea::vertical().id_salt("calculators").auto_shrink(false).show(ui, |ui| {

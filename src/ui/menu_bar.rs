@@ -32,6 +32,7 @@ const MENUS: &[(&str, &[Option<Action>])] = &[
             None,
             Some(Action::ThreeStages),
             Some(Action::FiveStages),
+            Some(Action::WeightsPerRow),
             Some(Action::ZoomFit),
             None,
             Some(Action::ToggleScenes),

@@ -43,6 +43,7 @@ pub fn keys_of(action: Action) -> &'static [KeyboardShortcut] {
         Action::FindScene => const { &[key(CTRL, Key::F)] },
         Action::Shortcuts => const { &[key(Modifiers::NONE, Key::F1)] },
         Action::ZoomFit => const { &[key(Modifiers::ALT, Key::Num0)] },
+        Action::WeightsPerRow => const { &[key(CTRL_SHIFT, Key::W)] },
         Action::EditTokens => const { &[key(CTRL, Key::T)] },
         Action::Unpin | Action::About | Action::EditNotes | Action::RevertView => &[],
     }

@@ -21,6 +21,7 @@ pub fn mask_name(rule: &MaskRule) -> String {
         MaskRule::Strided(stride) => format!("every {stride} positions"),
         MaskRule::Matrix { .. } => "boolean matrix".to_owned(),
         MaskRule::Additive(_) => "additive matrix".to_owned(),
+        MaskRule::Alibi(_) => "ALiBi".to_owned(),
         MaskRule::MatrixPerHead { .. } => "boolean matrix of this head".to_owned(),
         MaskRule::AdditivePerHead(_) => "additive matrix of this head".to_owned(),
     }

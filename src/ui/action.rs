@@ -47,6 +47,8 @@ pub enum Action {
     ShowBoard,
     /// How Q, K and V come from X.
     ShowProjections,
+    /// What positions do.
+    ShowPositions,
     /// Every head side by side.
     ShowHeads,
     /// The next query head.
@@ -100,6 +102,7 @@ impl Action {
         Self::ShowBoard,
         Self::ShowProjections,
         Self::ShowHeads,
+        Self::ShowPositions,
         Self::NextHead,
         Self::PreviousHead,
         Self::NextScene,
@@ -139,6 +142,7 @@ impl Action {
             Self::ShowBoard => "Board",
             Self::ShowProjections => "Projections",
             Self::ShowHeads => "All heads",
+            Self::ShowPositions => "Positions",
             Self::NextHead => "Next head",
             Self::PreviousHead => "Previous head",
             Self::NextScene => "Next scene",
@@ -161,6 +165,7 @@ impl Action {
             Self::Redo => session.can_redo(),
             Self::Unpin => session.pin().is_some(),
             Self::ShowProjections => session.has_projections(),
+            Self::ShowPositions => session.has_positions(),
             Self::NextHead | Self::PreviousHead | Self::ShowHeads => session.scene().heads() > 1,
             _ => true,
         }
@@ -186,6 +191,7 @@ impl Action {
             Self::ShowBoard => Command::Show(Centre::Board),
             Self::ShowProjections => Command::Show(Centre::Projections),
             Self::ShowHeads => Command::Show(Centre::Heads),
+            Self::ShowPositions => Command::Show(Centre::Positions),
             Self::NextHead => Command::SelectHead((session.head() + 1) % n_heads),
             Self::PreviousHead => Command::SelectHead((session.head() + n_heads - 1) % n_heads),
             Self::Unpin => Command::Unpin,

@@ -305,7 +305,7 @@ fn typing(ui: &Ui, session: &Session, state: &mut UiState, out: &mut Outbox, cel
         out.push(Command::Say(not_editable(cell.matrix)));
         return;
     };
-    let value = session.matrix(cell.matrix).map_or(0.0, |matrix| matrix.get(cell.row, cell.col));
+    let value = session.stated(cell).unwrap_or(0.0);
     if clear || nudge != 0.0 {
         // Steps of a tenth, kept free of the dust that repeated addition leaves.
         let value = if clear { 0.0 } else { ((value + 0.1 * nudge) * 1e9).round() / 1e9 };

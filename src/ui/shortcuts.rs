@@ -35,6 +35,7 @@ pub fn keys_of(action: Action) -> &'static [KeyboardShortcut] {
         Action::ShowBoard => const { &[key(Modifiers::ALT, Key::Num1)] },
         Action::ShowProjections => const { &[key(Modifiers::ALT, Key::Num2)] },
         Action::ShowHeads => const { &[key(Modifiers::ALT, Key::Num3)] },
+        Action::ShowPositions => const { &[key(Modifiers::ALT, Key::Num4)] },
         Action::NextHead => const { &[key(CTRL, Key::CloseBracket)] },
         Action::PreviousHead => const { &[key(CTRL, Key::OpenBracket)] },
         Action::NextScene => const { &[key(CTRL, Key::PageDown)] },

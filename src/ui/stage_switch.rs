@@ -57,6 +57,9 @@ fn centre_switch(ui: &mut Ui, session: &Session, out: &mut Outbox) {
     if session.scene().heads() > 1 {
         options.push((Centre::Heads, "all heads"));
     }
+    if session.has_positions() {
+        options.push((Centre::Positions, "positions"));
+    }
     if options.len() > 1
         && let Some(centre) = widgets::segments(ui, &options, session.centre())
     {

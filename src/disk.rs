@@ -34,8 +34,7 @@ pub fn read_scene(path: &Path) -> ReadScene {
     match text {
         Ok(text) => {
             let folder = path.parent().unwrap_or(Path::new(""));
-            let result =
-                scene::read(&text, &mut |name| read_limited(&folder.join(name), LARGEST_TENSOR_FILE));
+            let result = scene::read(&text, &mut |name| read_beside(folder, name));
             if let Ok(scene) = &result {
                 lend_font_for(scene);
             }
@@ -47,6 +46,31 @@ pub fn read_scene(path: &Path) -> ReadScene {
             ReadScene { text: "".into(), result: Err(vec![Complaint::error("", sentence)]) }
         }
     }
+}
+
+/// A file that a scene names, relative to its folder. The model files of the bundled scenes are found everywhere, so that a
+/// copy of such a scene, or a figure made from it, opens wherever it lies.
+fn read_beside(folder: &Path, name: &str) -> io::Result<Vec<u8>> {
+    read_limited(&folder.join(name), LARGEST_TENSOR_FILE)
+        .or_else(|error| scene::bundled::file(name).map(<[u8]>::to_vec).ok_or(error))
+}
+
+/// Copies the files that a scene names to the new folder of that scene, where they are not there yet.
+///
+/// # Errors
+/// Whatever the file system says of the first file that cannot be copied.
+pub fn bring_files_along(scene: &Scene, from: &Path, to: &Path) -> io::Result<()> {
+    for name in scene::named_files(scene.spec()) {
+        let target = to.join(name);
+        if target.exists() {
+            continue;
+        }
+        if let Some(folder) = target.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        write_whole(&target, &read_beside(from, name)?)?;
+    }
+    Ok(())
 }
 
 fn read_limited(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
@@ -120,5 +144,19 @@ mod tests {
         write_whole(&path, b"a longer first text").unwrap();
         write_whole(&path, b"second").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"second");
+    }
+
+    #[test]
+    fn a_scene_saved_elsewhere_brings_its_tensor_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = scene::bundled::find("bank_loan_layer_0").unwrap().text;
+        let path = folder.path().join("mine.ron");
+        std::fs::write(&path, text).unwrap();
+        // The model file is not there yet; the bundled one stands in.
+        let scene = read_scene(&path).result.unwrap();
+        let elsewhere = folder.path().join("elsewhere");
+        std::fs::create_dir(&elsewhere).unwrap();
+        bring_files_along(&scene, folder.path(), &elsewhere).unwrap();
+        assert!(elsewhere.join("models/bank_loan.safetensors").exists());
     }
 }

@@ -9,7 +9,8 @@ use qkv::engine::{Corner, EmptyRow, MaskRule, Precision, RopeLayout};
 use qkv::figure::{CellRef, MatrixId};
 use qkv::scene::{self, Position, ScoringSpec};
 use qkv::session::{
-    Answer, Axis, Centre, Command, Document, Edit, Effect, Event, Origin, Question, Session, Slot,
+    Answer, Axis, Calculate, Centre, Command, Document, Edit, Effect, Event, Export, Origin, Question,
+    Session, Slot,
 };
 
 fn open(name: &str) -> Session {
@@ -206,6 +207,18 @@ fn adding_a_token_keeps_matrices_labels_and_masks_together() {
 }
 
 #[test]
+fn the_last_position_stays_because_a_matrix_without_rows_has_no_width_in_a_file() {
+    let mut session = open("three_positions_causal");
+    for _ in 0..3 {
+        session.apply(edit(Edit::RemoveToken(Axis::Queries, 0)));
+    }
+    assert_eq!(session.scene().n_q(), 1);
+    assert!(session.refusal().is_some_and(|sentence| sentence.contains("at least one")));
+    let read = scene::read_spec(&session.document().text_to_save()).unwrap();
+    assert_eq!(&read, session.document().scene().spec());
+}
+
+#[test]
 fn pins_and_heads_stay_inside_the_scene() {
     let mut session = open("two_heads");
     session.apply(Command::SelectHead(99));
@@ -216,16 +229,60 @@ fn pins_and_heads_stay_inside_the_scene() {
 }
 
 #[test]
-fn the_calculators_follow_the_scene_until_a_size_is_typed() {
+fn the_calculators_follow_the_scene_and_a_changed_size_makes_a_copy_beside_it() {
     let mut session = open("three_positions");
-    let (inputs, follows) = session.complexity();
-    assert!(follows && inputs.n_q == 3 && inputs.d_k == 2);
-    let mut own = inputs.clone();
-    own.n_q = 4096;
-    session.apply(Command::SetComplexity(Some(own)));
-    assert!(!session.complexity().1);
-    session.apply(Command::SetComplexity(None));
-    assert_eq!(session.complexity(), (inputs, true));
+    assert_eq!((session.complexity().n_q, session.complexity().d_k), (3, 2));
+    let mut own = session.columns().remove(0);
+    own.tokens = 4096;
+    session.apply(Command::Calculate(Calculate::Change(Box::new(own))));
+    let columns = session.columns();
+    assert_eq!(columns.iter().map(|column| column.tokens).collect::<Vec<_>>(), [3, 4096]);
+    assert_eq!(session.calculators().selected, 1);
+    session.apply(edit(Edit::AddToken(Axis::Queries)));
+    session.apply(edit(Edit::AddToken(Axis::Keys)));
+    assert_eq!(session.columns()[0].tokens, session.scene().n_k() as u64);
+    assert_eq!(session.columns()[1].tokens, 4096);
+    session.apply(Command::Calculate(Calculate::Remove(0)));
+    assert_eq!(session.columns().len(), 2);
+    session.apply(Command::Calculate(Calculate::Remove(1)));
+    assert_eq!((session.columns().len(), session.calculators().selected), (1, 0));
+}
+
+#[test]
+fn a_fifth_configuration_is_refused_with_a_sentence() {
+    let mut session = open("three_positions");
+    for _ in 0..3 {
+        session.apply(Command::Calculate(Calculate::Add(Box::default())));
+    }
+    assert!(session.take_notices().is_empty());
+    session.apply(Command::Calculate(Calculate::Add(Box::default())));
+    assert_eq!(session.columns().len(), 4);
+    let notices = session.take_notices();
+    assert!(notices[0].is_error && notices[0].text.contains("side by side"), "{notices:?}");
+}
+
+#[test]
+fn a_configuration_leaves_as_text_and_comes_back_from_a_file() {
+    let mut session = open("three_positions");
+    let configuration = qkv::cost::preset("gemma-3-27b").unwrap().configuration().unwrap();
+    let effects = session.apply(Command::Calculate(Calculate::Save(Box::new(configuration.clone()))));
+    let [Effect::AskWhereToExport(Export::Text { suggested_name, text })] = effects.as_slice() else {
+        panic!("{effects:?}")
+    };
+    assert_eq!(suggested_name, "gemma-3-27b.ron");
+    session.handle(Event::ConfigurationRead { path: suggested_name.into(), text: Ok(text.clone()) });
+    assert_eq!(session.columns()[1], configuration);
+    assert_eq!(session.centre(), Centre::Calculators);
+    // The same file opened or dropped where a scene is expected.
+    let result = scene::read(text, &mut |_| Err(std::io::ErrorKind::NotFound.into())).map(Arc::new);
+    session.handle(Event::SceneRead { path: suggested_name.into(), text: text.as_str().into(), result });
+    assert!(session.problem().is_none());
+    assert_eq!(session.columns()[2], configuration);
+    let broken = Ok("Configuration(\n  heds: 3,\n)".to_owned());
+    session.handle(Event::ConfigurationRead { path: "broken.ron".into(), text: broken });
+    let text = session.take_notices().remove(0).text;
+    assert!(text.contains("heds") && text.contains("line 2") && text.contains("broken.ron"), "{text}");
+    assert_eq!(session.columns().len(), 3);
 }
 
 #[test]
@@ -353,4 +410,26 @@ proptest! {
         prop_assert!(read.is_ok(), "{read:?}\n{text}");
         prop_assert_eq!(&read.unwrap(), session.document().scene().spec(), "{}", text);
     }
+}
+
+#[test]
+fn a_scene_that_takes_long_is_evaluated_elsewhere_and_gets_its_pin_when_it_is_done() {
+    let matrix = |seed: u32| format!("[Randn(rows: 128, cols: 64, seed: {seed})]");
+    let text =
+        format!("Scene(title: \"Long\", input: Heads(q: {}, k: {}, v: {}))", matrix(1), matrix(2), matrix(3));
+    let scene = scene::read(&text, &mut |_| Err(std::io::ErrorKind::NotFound.into())).unwrap();
+    let mut session = open("three_positions");
+    let path = PathBuf::from("/lecture/long.ron");
+    let effects = session.handle(Event::SceneRead { path, text: text.into(), result: Ok(Arc::new(scene)) });
+    let Some(Effect::Evaluate { revision, scene }) = effects.into_iter().next() else {
+        panic!("evaluated in the frame")
+    };
+    assert!(!session.is_up_to_date());
+    assert_eq!(session.scene().n_q(), 3, "the scene before stays on screen meanwhile");
+    let stale = qkv::session::Derived::of(revision - 1, Arc::clone(&scene));
+    session.handle(Event::Derived(Arc::new(stale)));
+    assert!(!session.is_up_to_date(), "an answer to an older question is dropped");
+    session.handle(Event::Derived(Arc::new(qkv::session::Derived::of(revision, scene))));
+    assert!(session.is_up_to_date());
+    assert_eq!(session.pin().map(|pin| pin.query), Some(127));
 }

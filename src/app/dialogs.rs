@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 pub enum Purpose {
     /// A scene to open.
     Open,
+    /// A configuration of the calculators to open.
+    Configuration,
     /// Where to save the scene.
     Save,
     /// Where to write an export.
@@ -69,10 +71,14 @@ impl Pending {
         let (answers, answer) = mpsc::channel();
         let thread = thread::Builder::new().name("qkv file dialog".to_owned());
         let started = match &purpose {
-            Purpose::Open => {
+            Purpose::Open | Purpose::Configuration => {
+                let is_scene = purpose == Purpose::Open;
                 let picked = dialog
-                    .set_title("Open a scene")
-                    .add_filter("Scenes and figures made from scenes", &["ron", "svg", "png", "pdf"])
+                    .set_title(if is_scene { "Open a scene" } else { "Open a configuration" })
+                    .add_filter(
+                        if is_scene { "Scenes and figures made from scenes" } else { "Configurations" },
+                        if is_scene { &["ron", "svg", "png", "pdf"] } else { &["ron"] },
+                    )
                     .pick_file();
                 thread.spawn(move || {
                     let path = pollster::block_on(picked).map(|file| file.path().to_owned());

@@ -10,9 +10,9 @@ use egui_notify::Toasts;
 use crate::disk;
 use crate::scene::bundled;
 use crate::session::{Command, Document, Effect, Event, Export, Origin, Session};
-use crate::ui::{self, Action, Dialog, Outbox, PathField, PathPurpose, UiState, Wish};
+use crate::ui::{self, Action, Outbox, UiState, Wish};
 
-use super::dialogs::{Outcome, Pending, Purpose, Request};
+use super::dialogs::{Pending, Purpose};
 use super::picture::Picture;
 use super::settings::{Last, Settings};
 use super::start::StartOptions;
@@ -21,29 +21,30 @@ use super::worker::Worker;
 
 /// The application.
 pub struct App {
-    session: Session,
-    ui: UiState,
-    settings: Settings,
-    world: World,
-    toasts: Toasts,
+    pub(super) session: Session,
+    pub(super) ui: UiState,
+    pub(super) settings: Settings,
+    pub(super) world: World,
+    pub(super) toasts: Toasts,
 }
 
 /// What reaches out of the program.
-struct World {
-    events: Receiver<Event>,
-    sender: Sender<Event>,
-    wake: egui::Context,
-    worker: Worker,
-    watch: Watch,
-    dialog: Option<Pending>,
+pub(super) struct World {
+    pub(super) events: Receiver<Event>,
+    pub(super) sender: Sender<Event>,
+    pub(super) wake: egui::Context,
+    pub(super) worker: Worker,
+    pub(super) watch: Watch,
+    pub(super) dialog: Option<Pending>,
     /// An export that waits for a typed path.
-    waiting_export: Option<Export>,
-    picture: Option<Picture>,
+    pub(super) waiting_export: Option<Export>,
+    pub(super) picture: Option<Picture>,
     /// The window may close now.
-    closing: bool,
-    first_frame: bool,
+    pub(super) closing: bool,
+    pub(super) first_frame: bool,
+    pub(super) started: Option<std::time::Instant>,
     /// The title bar as last set.
-    title: String,
+    pub(super) title: String,
 }
 
 impl App {
@@ -74,6 +75,7 @@ impl App {
                 picture: options.picture.map(Picture::new),
                 closing: false,
                 first_frame: true,
+                started: options.started,
                 title: String::new(),
             },
             toasts: Toasts::default()
@@ -116,7 +118,7 @@ impl App {
         self.perform(effects, frame);
     }
 
-    fn handle(&mut self, event: Event, frame: Option<&eframe::Frame>) {
+    pub(super) fn handle(&mut self, event: Event, frame: Option<&eframe::Frame>) {
         let effects = self.session.handle(event);
         self.perform(effects, frame);
     }
@@ -126,6 +128,7 @@ impl App {
         for effect in effects {
             match effect {
                 Effect::AskWhatToOpen => self.ask(Purpose::Open, "", frame),
+                Effect::AskWhichConfiguration => self.ask(Purpose::Configuration, "", frame),
                 Effect::AskWhereToSave { suggested_name } => self.ask(Purpose::Save, &suggested_name, frame),
                 Effect::AskWhereToExport(export) => {
                     let name = match &export {
@@ -139,7 +142,13 @@ impl App {
                     self.handle(Event::SceneRead { path, text: read.text, result: read.result }, frame);
                 }
                 Effect::WriteScene { path, text } => {
-                    let event = match disk::write_whole(&path, text.as_bytes()) {
+                    let written = disk::write_whole(&path, text.as_bytes()).and_then(|()| {
+                        let folder = |path: &Path| path.parent().unwrap_or(Path::new("")).to_owned();
+                        let document = self.session.document();
+                        let from = document.path().map(folder).unwrap_or_default();
+                        disk::bring_files_along(document.scene(), &from, &folder(&path))
+                    });
+                    let event = match written {
                         Ok(()) => Event::Saved { path, text },
                         Err(error) => Event::SaveFailed { path, reason: error.to_string() },
                     };
@@ -188,107 +197,11 @@ impl App {
         }
     }
 
-    /// Opens a file dialog, or the path field where none can be had.
-    fn ask(&mut self, purpose: Purpose, file_name: &str, frame: Option<&eframe::Frame>) {
-        if self.world.dialog.is_some() {
-            self.toasts.warning("A file dialog is already open");
-            return;
-        }
-        let folder = match &purpose {
-            Purpose::Export(_) => self.settings.export_folder.clone(),
-            Purpose::Open | Purpose::Save => self.settings.scene_folder.clone(),
-        };
-        let request = Request { folder: folder.as_deref(), file_name };
-        let wake = self.world.wake.clone();
-        let opened = match frame {
-            Some(frame) => Pending::open(purpose.clone(), &request, frame, move || wake.request_repaint()),
-            None => Err("There is no window to show a file dialog for.".to_owned()),
-        };
-        match opened {
-            Ok(pending) => {
-                self.world.dialog = Some(pending);
-                // Wakes the frame that offers a path field, should the dialog never answer.
-                self.world.wake.request_repaint_after(super::dialogs::PATIENCE + Duration::from_millis(100));
-            }
-            Err(reason) => self.offer_path(purpose, Some(reason), file_name),
-        }
-    }
-
-    fn offer_path(&mut self, purpose: Purpose, reason: Option<String>, file_name: &str) {
-        let folder = match &purpose {
-            Purpose::Export(_) => self.settings.export_folder.clone(),
-            Purpose::Open | Purpose::Save => self.settings.scene_folder.clone(),
-        };
-        let text = folder
-            .map_or_else(|| file_name.to_owned(), |folder| folder.join(file_name).display().to_string());
-        let path_purpose = match purpose {
-            Purpose::Open => PathPurpose::Open,
-            Purpose::Save => PathPurpose::Save,
-            Purpose::Export(export) => {
-                self.world.waiting_export = Some(export);
-                PathPurpose::Export
-            }
-        };
-        self.ui.dialog = Some(Dialog::Path(PathField { purpose: path_purpose, text, reason }));
-    }
-
-    fn poll_dialog(&mut self, frame: Option<&eframe::Frame>) {
-        let Some(pending) = &self.world.dialog else { return };
-        let outcome = match pending.poll() {
-            Some(outcome) => outcome,
-            None if pending.is_slow() && self.ui.dialog.is_none() => {
-                // The dialog may be standing open; the field is only an offer beside it.
-                self.ui.slow_dialog = true;
-                return;
-            }
-            None => return,
-        };
-        self.ui.slow_dialog = false;
-        let Some(Pending { purpose, .. }) = self.world.dialog.take() else { return };
-        match (outcome, purpose) {
-            (Outcome::Chosen(path), Purpose::Open) => self.handle(Event::OpenChosen(Some(path)), frame),
-            (Outcome::Chosen(path), Purpose::Save) => {
-                self.handle(Event::SaveChosen(Some(with_extension(path))), frame);
-            }
-            (Outcome::Chosen(path), Purpose::Export(export)) => self.export(&export, path),
-            (Outcome::Cancelled, Purpose::Save) => self.handle(Event::SaveChosen(None), frame),
-            (Outcome::Cancelled, _) => {}
-            (Outcome::Unavailable(reason), purpose) => self.offer_path(purpose, Some(reason), ""),
-        }
-    }
-
-    /// Writes an export on a thread of its own; a large PNG takes longer than a frame.
-    fn export(&mut self, export: &Export, path: PathBuf) {
-        self.settings.export_folder = path.parent().map(Path::to_owned);
-        let (export, sender, wake) = (export.clone(), self.world.sender.clone(), self.world.wake.clone());
-        let write = move || {
-            let bytes = match &export {
-                Export::Text { text, .. } => Ok(text.clone().into_bytes()),
-                Export::Figure(figure) => {
-                    let format = format_of(&path).unwrap_or(figure.format);
-                    crate::export::export(&figure.drawing, format, &figure.options)
-                        .map_err(|error| error.to_string())
-                }
-            };
-            let written =
-                bytes.and_then(|bytes| disk::write_whole(&path, &bytes).map_err(|error| error.to_string()));
-            let event = match written {
-                Ok(()) => Event::Written(path),
-                Err(reason) => Event::Failed(format!("Nothing was written: {reason}: {}", path.display())),
-            };
-            if sender.send(event).is_ok() {
-                wake.request_repaint();
-            }
-        };
-        if let Err(error) = std::thread::Builder::new().name("qkv export".to_owned()).spawn(write) {
-            self.handle(Event::Failed(format!("Nothing was written: {error}")), None);
-        }
-    }
-
     fn grant(&mut self, wish: Wish, frame: &eframe::Frame) {
         match wish {
             Wish::Act(action) => self.act(action, frame),
             Wish::OpenTyped(path) => self.apply(Command::OpenFile(expanded(&path)), Some(frame)),
+            Wish::ConfigurationTyped(path) => self.read_configuration(expanded(&path), Some(frame)),
             Wish::SaveTyped(path) => {
                 self.handle(Event::SaveChosen(Some(with_extension(expanded(&path)))), Some(frame));
             }
@@ -405,6 +318,7 @@ impl eframe::App for App {
         self.set_title(ctx);
         self.ui.busy = !self.session.is_up_to_date();
         if let Some(picture) = &mut self.world.picture
+            && !self.ui.busy
             && let Some(outcome) = picture.tick(ctx)
         {
             if let Err(reason) = outcome {
@@ -426,6 +340,9 @@ impl eframe::App for App {
         }
         ui::show(ui, &self.session, &mut self.ui, &mut out);
         self.toasts.show(ui.ctx());
+        if let Some(started) = self.world.started.take() {
+            log::info!("the first frame was drawn {} ms after the start", started.elapsed().as_millis());
+        }
         let changed = !out.commands.is_empty() || !out.wishes.is_empty();
         for command in out.commands {
             self.apply(command, Some(frame));
@@ -464,11 +381,6 @@ fn first_document(settings: &Settings) -> Document {
     last.or_else(first).unwrap_or_else(Document::untitled)
 }
 
-/// The format that the user chose by the ending of the file name.
-fn format_of(path: &Path) -> Option<crate::export::Format> {
-    crate::export::Format::from_extension(&path.extension()?.to_string_lossy())
-}
-
 /// `~` at the start of a typed path is the home folder, as people expect.
 fn expanded(path: &str) -> PathBuf {
     match (path.strip_prefix("~/"), std::env::home_dir()) {
@@ -478,6 +390,6 @@ fn expanded(path: &str) -> PathBuf {
 }
 
 /// A scene without an extension gets `.ron`.
-fn with_extension(path: PathBuf) -> PathBuf {
+pub(super) fn with_extension(path: PathBuf) -> PathBuf {
     if path.extension().is_some() { path } else { path.with_extension("ron") }
 }

@@ -23,6 +23,8 @@ pub struct StartOptions {
     pub fresh: bool,
     /// Something to say in the window.
     pub notice: Option<String>,
+    /// When the program started, to tell how long the first frame took.
+    pub started: Option<std::time::Instant>,
 }
 
 /// Opens the window and returns when it is closed.

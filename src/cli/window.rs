@@ -48,6 +48,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
         fresh: args.fresh || args.picture.is_some(),
         picture: args.picture,
         notice: None,
+        started: Some(std::time::Instant::now()),
     };
     open(options).map_err(Failure)
 }

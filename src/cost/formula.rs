@@ -192,6 +192,20 @@ impl Quantity {
         }
     }
 
+    /// Multiply-adds as floating-point operations, two for each; anything else as it is.
+    ///
+    /// # Errors
+    /// [`CostError::Overflow`] beyond 128 bits.
+    pub fn in_flops(&self) -> Result<Self, CostError> {
+        match self.unit {
+            Unit::Macs => {
+                let twice = Formula::number(2_u64) * self.formula.clone();
+                Self::new(self.id, self.label, Unit::Flops, twice)
+            }
+            _ => Ok(self.clone()),
+        }
+    }
+
     /// This quantity as a factor of a further formula.
     pub const fn as_factor(&self, symbol: &'static str) -> Formula {
         Formula::named(self.label, symbol, self.value)

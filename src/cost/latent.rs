@@ -22,10 +22,21 @@ pub fn latent_macs(
     (n_past, n_new): (u64, u64),
     form: LatentForm,
 ) -> Result<Breakdown, CostError> {
+    let n_k = n_past.checked_add(n_new).ok_or(CostError::Overflow { field: Field::CachedKeys, bits: 64 })?;
+    latent_macs_of_pairs(shape, heads, d_model, (n_new, causal_formula(n_new, n_k, None)), form)
+}
+
+/// The same where it is known how many pairs are computed.
+pub(super) fn latent_macs_of_pairs(
+    shape: LatentShape,
+    heads: u64,
+    d_model: u64,
+    (n_new, pairs): (u64, Formula),
+    form: LatentForm,
+) -> Result<Breakdown, CostError> {
     LayerKind::Latent(shape).check()?;
     positive(Field::QueryHeads, heads)?;
     positive(Field::ModelWidth, d_model)?;
-    let n_k = n_past.checked_add(n_new).ok_or(CostError::Overflow { field: Field::CachedKeys, bits: 64 })?;
     let n = || Field::Queries.is(n_new);
     let (h, d) = (|| Field::QueryHeads.is(heads), || Field::ModelWidth.is(d_model));
     let (r, rope) = (|| Field::LatentWidth.is(shape.r_kv), || Field::RopeWidth.is(shape.d_rope));
@@ -38,7 +49,7 @@ pub fn latent_macs(
         LatentForm::Absorbed => (r() + rope(), r()),
         LatentForm::Expanded => (nope() + rope(), v()),
     };
-    let pairs = || causal_formula(n_new, n_k, None);
+    let pairs = || pairs.clone();
     let mut out = Breakdown::new();
     out.push("q_proj", "Q projection", Unit::Macs, n() * q)?;
     out.push("kv_down", "projection to the latent", Unit::Macs, n() * d() * (r() + rope()))?;

@@ -2,6 +2,36 @@
 
 use super::{Factor, Formula, Quantity, grouped};
 
+/// A piece of a written formula: a factor, or what stands between factors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece<'a> {
+    /// As it is read.
+    pub text: String,
+    /// The factor that the text is, so that it can lead to its input.
+    pub factor: Option<&'a Factor>,
+}
+
+/// A formula being written.
+#[derive(Default)]
+struct Pieces<'a>(Vec<Piece<'a>>);
+
+impl<'a> Pieces<'a> {
+    fn push_str(&mut self, text: &str) {
+        match self.0.last_mut() {
+            Some(last) if last.factor.is_none() => last.text.push_str(text),
+            _ => self.0.push(Piece { text: text.to_owned(), factor: None }),
+        }
+    }
+
+    fn push(&mut self, letter: char) {
+        self.push_str(letter.encode_utf8(&mut [0; 4]));
+    }
+
+    fn factor(&mut self, text: String, factor: &'a Factor) {
+        self.0.push(Piece { text, factor: Some(factor) });
+    }
+}
+
 impl Formula {
     /// With symbols: `2 · L · G · d_head · b`.
     pub fn symbols(&self) -> String {
@@ -23,16 +53,30 @@ impl Formula {
         self.render(Style::LatexNumbers)
     }
 
-    fn render(&self, style: Style) -> String {
-        let mut out = String::new();
-        self.write(style, Binding::Loose, &mut out);
-        out
+    /// With symbols, in pieces that know their factors.
+    pub fn symbol_pieces(&self) -> Vec<Piece<'_>> {
+        self.pieces(Style::Symbols)
     }
 
-    fn write(&self, style: Style, around: Binding, out: &mut String) {
+    /// With numbers, in pieces that know their factors.
+    pub fn number_pieces(&self) -> Vec<Piece<'_>> {
+        self.pieces(Style::Numbers)
+    }
+
+    fn pieces(&self, style: Style) -> Vec<Piece<'_>> {
+        let mut out = Pieces::default();
+        self.write(style, Binding::Loose, &mut out);
+        out.0
+    }
+
+    fn render(&self, style: Style) -> String {
+        self.pieces(style).into_iter().map(|piece| piece.text).collect()
+    }
+
+    fn write<'a>(&'a self, style: Style, around: Binding, out: &mut Pieces<'a>) {
         match self {
             Self::Number(value) => out.push_str(&style.number(*value)),
-            Self::Factor(factor) => out.push_str(&style.factor(factor)),
+            Self::Factor(factor) => out.factor(style.factor(factor), factor),
             Self::Product(parts) => {
                 enclosed(around >= Binding::Tight, out, |out| {
                     join(parts, style, Binding::Product, style.times(), out);
@@ -75,7 +119,7 @@ impl Quantity {
     }
 }
 
-fn join(parts: &[Formula], style: Style, around: Binding, between: &str, out: &mut String) {
+fn join<'a>(parts: &'a [Formula], style: Style, around: Binding, between: &str, out: &mut Pieces<'a>) {
     for (place, part) in parts.iter().enumerate() {
         if place > 0 {
             out.push_str(between);
@@ -84,7 +128,7 @@ fn join(parts: &[Formula], style: Style, around: Binding, between: &str, out: &m
     }
 }
 
-fn enclosed(needed: bool, out: &mut String, inside: impl FnOnce(&mut String)) {
+fn enclosed<'a>(needed: bool, out: &mut Pieces<'a>, inside: impl FnOnce(&mut Pieces<'a>)) {
     if needed {
         out.push('(');
     }
@@ -138,7 +182,7 @@ impl Style {
         }
     }
 
-    fn fraction(self, a: &Formula, b: &Formula, around: Binding, out: &mut String) {
+    fn fraction<'a>(self, a: &'a Formula, b: &'a Formula, around: Binding, out: &mut Pieces<'a>) {
         if self.is_latex() {
             out.push_str("\\frac{");
             a.write(self, Binding::Loose, out);
@@ -154,7 +198,14 @@ impl Style {
         });
     }
 
-    fn rounded(self, a: &Formula, b: &Formula, plain: (&str, &str), latex: (&str, &str), out: &mut String) {
+    fn rounded<'a>(
+        self,
+        a: &'a Formula,
+        b: &'a Formula,
+        plain: (&str, &str),
+        latex: (&str, &str),
+        out: &mut Pieces<'a>,
+    ) {
         let (open, close) = if self.is_latex() { latex } else { plain };
         out.push_str(open);
         self.fraction(a, b, Binding::Loose, out);
@@ -190,5 +241,15 @@ mod tests {
         assert_eq!((n() / (n() * m())).numbers(), "4 / (4 · 6)");
         assert_eq!((n() - (n() - m())).numbers(), "4 − (4 − 6)");
         assert_eq!((n().div_ceil(m()) * m()).numbers(), "⌈4 / 6⌉ · 6");
+    }
+
+    #[test]
+    fn every_factor_is_a_piece_of_its_own_that_knows_its_input() {
+        let formula = (Field::Queries.is(4_u64) + Formula::number(1_u64)) * Field::Keys.is(6_u64);
+        let pieces = formula.number_pieces();
+        let texts: Vec<&str> = pieces.iter().map(|piece| piece.text.as_str()).collect();
+        assert_eq!(texts, ["(", "4", " + 1) · ", "6"]);
+        let inputs: Vec<_> = pieces.iter().filter_map(|piece| piece.factor?.input).collect();
+        assert_eq!(inputs, [Field::Queries, Field::Keys]);
     }
 }

@@ -197,7 +197,7 @@ fn group_macs(
     Ok(Some(Breakdown { rows }))
 }
 
-fn layer_inputs(
+pub(super) fn layer_inputs(
     configuration: &Configuration,
     kind: &LayerKind,
     past: u64,
@@ -236,7 +236,7 @@ fn layer_inputs(
     }))
 }
 
-fn times_layers(one: &Breakdown, layers: u64) -> Result<Breakdown, CostError> {
+pub(super) fn times_layers(one: &Breakdown, layers: u64) -> Result<Breakdown, CostError> {
     let mut out = Breakdown::new();
     for row in one.rows.iter().filter(|row| row.unit == Unit::Macs && row.id != "total_macs") {
         out.push(row.id, row.label, row.unit, row.formula.clone() * Field::Layers.is(layers))?;

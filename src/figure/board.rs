@@ -91,7 +91,7 @@ impl<'a> Parts<'a> {
 
     /// Whether cells of the stages hold digits.
     pub fn has_digits(&self) -> bool {
-        self.n_q().max(self.n_k()) <= sizing::DIGITS_UP_TO
+        self.options.digits && self.n_q().max(self.n_k()) <= sizing::DIGITS_UP_TO
     }
 
     /// Height of every row that holds digits.
@@ -99,9 +99,14 @@ impl<'a> Parts<'a> {
         sizing::row_height(self.n_q().max(self.n_k()))
     }
 
+    /// Side of a cell without digits where `n` of them make up an axis.
+    pub fn color_cell(&self, n: usize) -> f32 {
+        sizing::color_cell(n, self.options.color_side)
+    }
+
     /// Extent of one position (query or key) along a side of `n` of them, down the paper.
     pub fn position_height(&self, n: usize) -> f32 {
-        if self.has_digits() { self.row_height() } else { sizing::color_cell(n) }
+        if self.has_digits() { self.row_height() } else { self.color_cell(n) }
     }
 
     /// Size of the axis labels.
@@ -112,7 +117,7 @@ impl<'a> Parts<'a> {
     /// Cells of a matrix of positions by positions, `width` wide if they hold digits.
     pub fn stage_plan(&self, view: &MatrixView<'_>, digits: f32, width: f32) -> CellPlan {
         let digits = self.has_digits().then_some(digits);
-        let width = if digits.is_some() { width } else { sizing::color_cell(view.across()) };
+        let width = if digits.is_some() { width } else { self.color_cell(view.across()) };
         CellPlan { cell: Size { width, height: self.position_height(view.down()) }, digits }
     }
 

@@ -151,7 +151,7 @@ fn feature_plan(
 
 fn k_plan(parts: &Parts<'_>, digits: f32, first_width: f32) -> CellPlan {
     let n = parts.k.down();
-    let width = if parts.has_digits() { first_width } else { sizing::color_cell(parts.n_k()) };
+    let width = if parts.has_digits() { first_width } else { parts.color_cell(parts.n_k()) };
     let digits = parts.feature_digits(n, digits);
     let height = if digits.is_some() { parts.row_height() } else { sizing::strip_cell(n) };
     CellPlan { cell: Size { width, height }, digits }

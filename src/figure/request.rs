@@ -58,6 +58,10 @@ pub struct FigureOptions {
     pub softmax_rows: bool,
     /// Whether each query's weights are coloured from 0 to that query's largest weight instead of from 0 to 1.
     pub weights_per_row: bool,
+    /// Whether cells of the board hold digits, up to 64 positions a side. Without them a board is small enough for any slide.
+    pub digits: bool,
+    /// Extent of a side of the board without digits, in points.
+    pub color_side: f32,
 }
 
 impl Default for FigureOptions {
@@ -81,6 +85,8 @@ impl FigureOptions {
             legends: true,
             softmax_rows: true,
             weights_per_row: false,
+            digits: true,
+            color_side: super::sizing::COLOR_SIDE,
         }
     }
 }

@@ -42,7 +42,10 @@ pub fn matrix(id: MatrixId, input: &FigureInput<'_>, options: &FigureOptions) ->
 pub fn plan(view: &MatrixView<'_>) -> CellPlan {
     let (down, across) = (view.down(), view.across());
     if down.max(across) > sizing::DIGITS_UP_TO {
-        let cell = Size { width: sizing::color_cell(across), height: sizing::color_cell(down) };
+        let cell = Size {
+            width: sizing::color_cell(across, sizing::COLOR_SIDE),
+            height: sizing::color_cell(down, sizing::COLOR_SIDE),
+        };
         return CellPlan { cell, digits: None };
     }
     let height = sizing::row_height(down.max(across));

@@ -7,7 +7,7 @@ pub const DIGITS_UP_TO: usize = 64;
 /// Up to this many features (columns of Q, K, V and outputs) hold digits on a board.
 pub const FEATURES_UP_TO: usize = 12;
 /// Extent of a side without digits, in points.
-const COLOR_SIDE: f32 = 512.0;
+pub const COLOR_SIDE: f32 = 512.0;
 /// Extent of a feature axis without digits, in points.
 const STRIP: f32 = 112.0;
 /// The narrowest cell with digits, in sizes of the digits; whole numbers then still make near-square cells.
@@ -59,9 +59,9 @@ pub fn digits_for_row(height: f32) -> f32 {
     (height * 0.47).min(10.5)
 }
 
-/// Side of a cell without digits where `n` of them make up an axis.
-pub fn color_cell(n: usize) -> f32 {
-    (COLOR_SIDE / n.max(1) as f32).min(28.0)
+/// Side of a cell without digits where `n` of them make up an axis of this extent.
+pub fn color_cell(n: usize, side: f32) -> f32 {
+    (side / n.max(1) as f32).min(28.0)
 }
 
 /// Extent of one feature on an axis of `n` features without digits.

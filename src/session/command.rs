@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::cost::{CacheInputs, ComplexityInputs};
 use crate::export::{ExportOptions, Format, TableFormat};
 use crate::figure::{Drawing, MatrixId};
 
-use super::Edit;
+use super::{Calculate, Edit};
 
 /// One wish of the user's. Menus, keys, scripts and tests all speak these.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,10 +57,8 @@ pub enum Command {
     Focus(Option<MatrixId>),
     /// Show another figure in the centre.
     Show(Centre),
-    /// Type the sizes of the complexity calculator by hand; `None` follows the scene again.
-    SetComplexity(Option<ComplexityInputs>),
-    /// Type the sizes of the cache calculator by hand; `None` follows the scene again.
-    SetCache(Option<CacheInputs>),
+    /// Ask the calculators something.
+    Calculate(Calculate),
     /// Ask where, then write this figure.
     ExportFigure(Arc<FigureExport>),
     /// Put this figure on the clipboard as a picture.
@@ -100,6 +97,8 @@ pub enum Centre {
     Heads,
     /// What positions do to Q and K, to X, or to the scores.
     Positions,
+    /// The calculators.
+    Calculators,
 }
 
 /// A figure on its way out.

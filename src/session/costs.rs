@@ -1,6 +1,6 @@
 //! The sizes of a scene as the calculators take them.
 
-use crate::cost::{CacheInputs, ComplexityInputs, StorageType};
+use crate::cost::{CacheInputs, ComplexityInputs, Configuration, StorageType};
 use crate::engine::{MaskRule, MaskView};
 use crate::scene::Scene;
 
@@ -55,4 +55,10 @@ pub fn cache_of(scene: &Scene) -> CacheInputs {
         tokens: scene.n_k() as u64,
         sequences: 1,
     }
+}
+
+/// The same as a configuration that can stand beside others. A scene that projects nothing has no model width of its own;
+/// it is taken to be as wide as its heads together.
+pub fn configuration_of(scene: &Scene) -> Configuration {
+    Configuration::uniform("This scene", &cache_of(scene), scene.d_model().map(|width| width as u64))
 }

@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::engine::{Check, CheckOutcome, CheckedHead, standing_checks};
+use crate::cost::{CacheInputs, ComplexityInputs};
+use crate::engine::{Check, CheckOutcome};
 use crate::scene::{self, Evaluation, Scene};
+
+use super::costs::{cache_of, complexity_of};
 
 /// Everything computed from one revision of the scene.
 #[derive(Clone, Debug)]
@@ -16,23 +19,19 @@ pub struct Derived {
     pub evaluation: Arc<Evaluation>,
     /// The standing checks.
     pub checks: Vec<(Check, CheckOutcome)>,
+    /// What it costs to compute.
+    pub complexity: ComplexityInputs,
+    /// What a cache would hold of it.
+    pub cache: CacheInputs,
 }
 
 impl Derived {
     /// Evaluates a scene. Pure; runs inline or on a worker alike.
     pub fn of(revision: u64, scene: Arc<Scene>) -> Self {
         let evaluation = Arc::new(scene::evaluate(&scene));
-        let heads: Vec<CheckedHead<'_>> = evaluation
-            .heads
-            .iter()
-            .map(|head| CheckedHead {
-                query_head: head.query_head,
-                input: &head.input,
-                attention: &head.attention,
-            })
-            .collect();
-        let checks = standing_checks(&heads, scene.attention_spec());
-        Self { revision, scene, evaluation, checks }
+        let checks = scene::checks(&scene, &evaluation);
+        let (complexity, cache) = (complexity_of(&scene), cache_of(&scene));
+        Self { revision, scene, evaluation, checks, complexity, cache }
     }
 }
 

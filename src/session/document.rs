@@ -108,11 +108,20 @@ impl Document {
 
     /// The text that saving would write: the stored text with only the changed values replaced, so that comments stay.
     pub fn text_to_save(&self) -> Arc<str> {
-        if self.is_changed() {
-            scene::rewrite(&self.text, self.scene.spec()).text.into()
-        } else {
-            Arc::clone(&self.text)
+        self.rewritten().0
+    }
+
+    /// Whether comments of the stored text would be lost by saving. They hardly ever are; the user is asked first.
+    pub fn would_lose_comments(&self) -> bool {
+        self.rewritten().1
+    }
+
+    fn rewritten(&self) -> (Arc<str>, bool) {
+        if !self.is_changed() {
+            return (Arc::clone(&self.text), false);
         }
+        let rewritten = scene::rewrite(&self.text, self.scene.spec());
+        (rewritten.text.into(), rewritten.lost_comments)
     }
 
     pub(super) fn replace_scene(&mut self, scene: Arc<Scene>) {

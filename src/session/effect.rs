@@ -19,6 +19,9 @@ pub enum Effect {
     },
     /// Ask the user where to write something else, write it, and report with [`Event::Written`] or [`Event::Failed`].
     AskWhereToExport(Export),
+    /// Ask the user which file holds a configuration of the calculators, read it, and answer with
+    /// [`Event::ConfigurationRead`].
+    AskWhichConfiguration,
     /// Read this scene file and answer with [`Event::SceneRead`].
     ReadScene(PathBuf),
     /// Write the scene text, never leaving half a file, and answer with [`Event::Saved`] or [`Event::SaveFailed`].
@@ -76,6 +79,13 @@ pub enum Event {
         text: Arc<str>,
         /// The scene, or everything that is wrong with it.
         result: Result<Arc<Scene>, Vec<Complaint>>,
+    },
+    /// A file was read in which a configuration of the calculators should be.
+    ConfigurationRead {
+        /// Which.
+        path: PathBuf,
+        /// Its text, or why it could not be read.
+        text: Result<String, String>,
     },
     /// The open file changed on disk.
     ChangedOnDisk(PathBuf),

@@ -3,6 +3,7 @@
 //! This room does not know the file system nor egui. Whatever the world must do is an [`Effect`]; whatever the world
 //! answers is an [`Event`]. One writer: [`Session::apply`] and [`Session::handle`].
 
+mod calculators;
 mod command;
 mod costs;
 mod derived;
@@ -16,8 +17,9 @@ mod state;
 mod tokens;
 mod view;
 
+pub use calculators::{Calculate, Calculators, Phase, Settings, Topic};
 pub use command::{Answer, Centre, Command, FigureExport};
-pub use costs::{cache_of, complexity_of};
+pub use costs::{cache_of, complexity_of, configuration_of};
 pub use derived::{Derived, estimated_macs};
 pub use document::{Document, Origin};
 pub use edit::{Axis, Edit, Slot};

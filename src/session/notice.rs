@@ -37,4 +37,6 @@ pub enum Question {
     },
     /// The open file changed on disk while there are unsaved changes here.
     ChangedOnDisk(PathBuf),
+    /// Saving to this file would lose comments of the scene's text.
+    LosesComments(PathBuf),
 }

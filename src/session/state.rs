@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::cost::{CacheInputs, ComplexityInputs};
 use crate::figure::MatrixId;
 use crate::scene::{self, Scene};
 
 use super::{
-    Answer, Centre, Command, Derived, Document, Edit, Effect, Event, Export, History, Notice, Origin,
-    Problem, Question, estimated_macs,
+    Answer, Calculators, Centre, Command, Derived, Document, Edit, Effect, Event, Export, History, Notice,
+    Origin, Problem, Question, estimated_macs,
 };
 
 /// Evaluations above this many multiply-adds leave the frame and go to the worker.
@@ -35,8 +34,7 @@ pub struct Session {
     pub(super) pin: Option<Pin>,
     pub(super) focus: Option<MatrixId>,
     pub(super) centre: Centre,
-    pub(super) complexity: Option<ComplexityInputs>,
-    pub(super) cache: Option<CacheInputs>,
+    pub(super) calculators: Calculators,
     pub(super) problem: Option<Problem>,
     pub(super) question: Option<Question>,
     pub(super) notices: Vec<Notice>,
@@ -44,6 +42,8 @@ pub struct Session {
     pub(super) after_save: Option<Command>,
     /// The sentence that refused the last edit, shown at the field that caused it.
     pub(super) refusal: Option<String>,
+    /// A fresh scene is still being evaluated; it gets its first pin when it is done.
+    pub(super) pin_is_due: bool,
 }
 
 impl Session {
@@ -59,13 +59,13 @@ impl Session {
             pin: None,
             focus: None,
             centre: Centre::Board,
-            complexity: None,
-            cache: None,
+            calculators: Calculators::default(),
             problem: None,
             question: None,
             notices: Vec::new(),
             after_save: None,
             refusal: None,
+            pin_is_due: false,
         };
         session.pin_something();
         session
@@ -157,8 +157,7 @@ impl Session {
                 self.centre = centre;
                 self.focus = None;
             }
-            Command::SetComplexity(inputs) => self.complexity = inputs,
-            Command::SetCache(inputs) => self.cache = inputs,
+            Command::Calculate(wish) => return self.calculate(wish),
             _ => {}
         }
         Vec::new()
@@ -178,9 +177,13 @@ impl Session {
                 self.after_save = None;
                 self.say(true, format!("The scene was not saved: {reason}: {}", path.display()));
             }
+            Event::ConfigurationRead { path, text } => self.configuration_read(&path, text),
             Event::Derived(derived) => {
                 if derived.revision == self.revision {
                     self.derived = derived;
+                    if std::mem::take(&mut self.pin_is_due) {
+                        self.pin_something();
+                    }
                 }
             }
             Event::Written(path) => self.say(false, format!("Written to {}", path.display())),
@@ -234,10 +237,11 @@ impl Session {
         self.centre = Centre::Board;
         self.head = 0;
         self.pin = None;
-        self.complexity = None;
-        self.cache = None;
         let mut effects = self.show_scene(scene);
-        self.pin_something();
+        self.pin_is_due = !self.is_up_to_date();
+        if !self.pin_is_due {
+            self.pin_something();
+        }
         effects.push(Effect::Watch(path.clone()));
         effects.extend(path.map(Effect::Remember));
         effects
@@ -260,6 +264,11 @@ impl Session {
                 }
                 effects
             }
+            // A configuration of the calculators that was opened or dropped like a scene.
+            Err(_) if text.trim_start().starts_with("Configuration") => {
+                self.configuration_read(&path, Ok(text.to_string()));
+                Vec::new()
+            }
             Err(complaints) => {
                 self.problem = Some(Problem { path: path.clone(), text, complaints });
                 // The file is watched all the same: when it is mended elsewhere, it opens.
@@ -280,7 +289,14 @@ impl Session {
 
     fn answer(&mut self, answer: Answer) -> Vec<Effect> {
         match (self.question.take(), answer) {
-            (None, _) | (_, Answer::Cancel) => Vec::new(),
+            (None, _) => Vec::new(),
+            (_, Answer::Cancel) | (Some(Question::LosesComments(_)), Answer::Discard) => {
+                self.after_save = None;
+                Vec::new()
+            }
+            (Some(Question::LosesComments(path)), Answer::Save) => {
+                vec![Effect::WriteScene { path, text: self.document.text_to_save() }]
+            }
             (Some(Question::Unsaved { then }), Answer::Discard) => self.navigate(*then),
             (Some(Question::Unsaved { then }), Answer::Save) => {
                 self.after_save = Some(*then);
@@ -292,6 +308,10 @@ impl Session {
     }
 
     fn write_to(&mut self, path: PathBuf) -> Vec<Effect> {
+        if self.document.would_lose_comments() {
+            self.question = Some(Question::LosesComments(path));
+            return Vec::new();
+        }
         vec![Effect::WriteScene { path, text: self.document.text_to_save() }]
     }
 
@@ -328,7 +348,7 @@ impl Session {
         self.pin = self.pin.filter(|pin| pin.query < scene.n_q() && pin.key < scene.n_k());
     }
 
-    fn say(&mut self, is_error: bool, text: String) {
+    pub(super) fn say(&mut self, is_error: bool, text: String) {
         self.notices.push(Notice { is_error, text });
     }
 

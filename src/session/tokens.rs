@@ -25,6 +25,9 @@ pub(super) fn remove(spec: &mut SceneSpec, scene: &Scene, axis: Axis, position: 
     if position >= n {
         return Err(format!("there are {n} positions; position {} lies outside", position + 1));
     }
+    if n == 1 {
+        return Err("a scene keeps at least one position on each side".to_owned());
+    }
     change(spec, scene, axis, Change::Remove(position))
 }
 

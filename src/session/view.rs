@@ -8,7 +8,6 @@ use crate::export::{TableFormat, table};
 use crate::figure::{CellRef, MatrixId, mask_name};
 use crate::scene::{Evaluation, HeadEvaluation, Input, Position, Scene};
 
-use super::costs::{cache_of, complexity_of};
 use super::{Centre, Derived, Document, Pin, Problem, Question, Session, Slot};
 
 impl Session {
@@ -107,14 +106,14 @@ impl Session {
         self.scene().spec().position != Position::None
     }
 
-    /// The sizes of the complexity calculator, and whether they follow the scene.
-    pub fn complexity(&self) -> (ComplexityInputs, bool) {
-        self.complexity.clone().map_or_else(|| (complexity_of(self.scene()), true), |inputs| (inputs, false))
+    /// What the scene on screen costs to compute.
+    pub fn complexity(&self) -> &ComplexityInputs {
+        &self.derived.complexity
     }
 
-    /// The sizes of the cache calculator, and whether they follow the scene.
-    pub fn cache(&self) -> (CacheInputs, bool) {
-        self.cache.clone().map_or_else(|| (cache_of(self.scene()), true), |inputs| (inputs, false))
+    /// What a cache would hold of the scene on screen.
+    pub fn cache(&self) -> &CacheInputs {
+        &self.derived.cache
     }
 
     /// A matrix of the head on screen; `None` where the scene has no such matrix.

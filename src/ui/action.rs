@@ -51,6 +51,8 @@ pub enum Action {
     ShowPositions,
     /// Every head side by side.
     ShowHeads,
+    /// The calculators in the centre.
+    ShowCalculators,
     /// The next query head.
     NextHead,
     /// The query head before.
@@ -103,6 +105,7 @@ impl Action {
         Self::ShowProjections,
         Self::ShowHeads,
         Self::ShowPositions,
+        Self::ShowCalculators,
         Self::NextHead,
         Self::PreviousHead,
         Self::NextScene,
@@ -143,6 +146,7 @@ impl Action {
             Self::ShowProjections => "Projections",
             Self::ShowHeads => "All heads",
             Self::ShowPositions => "Positions",
+            Self::ShowCalculators => "Calculators",
             Self::NextHead => "Next head",
             Self::PreviousHead => "Previous head",
             Self::NextScene => "Next scene",
@@ -192,6 +196,7 @@ impl Action {
             Self::ShowProjections => Command::Show(Centre::Projections),
             Self::ShowHeads => Command::Show(Centre::Heads),
             Self::ShowPositions => Command::Show(Centre::Positions),
+            Self::ShowCalculators => Command::Show(Centre::Calculators),
             Self::NextHead => Command::SelectHead((session.head() + 1) % n_heads),
             Self::PreviousHead => Command::SelectHead((session.head() + n_heads - 1) % n_heads),
             Self::Unpin => Command::Unpin,

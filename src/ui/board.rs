@@ -5,10 +5,11 @@ use std::sync::Arc;
 use egui::{Key, Modifiers, ScrollArea, Sense, Ui, Vec2, vec2};
 
 use crate::figure::{CellRef, Drawing, MatrixId};
-use crate::scene::Stage;
+use crate::scene::{Orientation, Stage};
 use crate::session::{Centre, Command, Edit, Session};
 
 use super::cell_editor::{CellEditor, Ended, parse_number};
+use super::figures::BoardForm;
 use super::paint::{PaintedDrawing, ScreenFromFigure};
 use super::style::Colors;
 use super::{Outbox, UiState, highlight, notes, stage_switch};
@@ -26,6 +27,8 @@ pub struct BoardState {
     pub insist_on_five: bool,
     /// Fewer stages are shown than the scene asks for, because they would be too small.
     pub is_shortened: bool,
+    /// The form of the board, and what it was chosen by.
+    form: Option<(FormKey, BoardForm)>,
     painted: PaintedDrawing,
 }
 
@@ -64,23 +67,62 @@ pub fn show_dimmed(ui: &Ui, session: &Session, state: &mut UiState, area: egui::
     painter.rect_filled(area, 0, veil);
 }
 
-/// Below this scale the digits of a board can no longer be read.
-const READABLE: f32 = 0.72;
+/// From this scale on the digits of a board are easy to read.
+const COMFORTABLE: f32 = 0.72;
+/// Below this scale they cannot be read at all, and the board shows colours only.
+const READABLE: f32 = 0.55;
 
-/// The figure in the centre. A board whose five stages would be too small to read shows scores, weights and output, until
-/// the user insists on five.
+/// What the form of a board is chosen by. An edited number does not choose it anew, so that the board does not jump.
+#[derive(Clone, Debug, PartialEq)]
+struct FormKey {
+    sizes: [usize; 4],
+    decimals: usize,
+    orientation: Orientation,
+    stages: Vec<Stage>,
+    insist_on_five: bool,
+    room: f32,
+}
+
+/// The figure in the centre, the board in the form that fits.
 fn fitting_drawing(ui: &Ui, session: &Session, state: &mut UiState, room: Vec2) -> Arc<Drawing> {
     let theme = ui.ctx().theme();
-    let own = &session.document().scene().spec().view.stages;
-    let drawing = state.figures.centre(session, theme, own);
-    let may_shorten = *own == Stage::ALL && !state.board.insist_on_five;
+    let (scene, view) = (session.scene(), &session.document().scene().spec().view);
+    let key = FormKey {
+        sizes: [scene.n_q(), scene.n_k(), scene.d_k(), scene.d_v()],
+        decimals: view.decimals,
+        orientation: view.orientation,
+        stages: view.stages.clone(),
+        insist_on_five: state.board.insist_on_five,
+        room: room.x.round(),
+    };
+    let chosen = state.board.form.as_ref().filter(|(old, _)| *old == key).map(|(_, form)| form.clone());
     let is_board = session.centre() == Centre::Board && session.focus().is_none();
-    state.board.is_shortened = may_shorten && is_board && room.x / drawing.size.width.max(1.0) < READABLE;
-    if state.board.is_shortened {
-        state.figures.centre(session, theme, &stage_switch::THREE)
-    } else {
-        drawing
+    let form = match chosen {
+        Some(form) => form,
+        None if !is_board => BoardForm { stages: view.stages.clone(), digits: true },
+        None => {
+            let form = fitting_form(session, state, theme, room.x);
+            state.board.form = Some((key, form.clone()));
+            form
+        }
+    };
+    state.board.is_shortened = is_board && form.stages != view.stages;
+    state.figures.centre(session, theme, &form)
+}
+
+/// A board whose five stages would be too small shows scores, weights and output, until the user insists on five; one whose
+/// digits could not be read even then shows colours only.
+fn fitting_form(session: &Session, state: &mut UiState, theme: egui::Theme, room: f32) -> BoardForm {
+    let own = session.document().scene().spec().view.stages.clone();
+    let mut scale = |form: &BoardForm| room / state.figures.centre(session, theme, form).size.width.max(1.0);
+    let full = BoardForm { stages: own.clone(), digits: true };
+    if scale(&full) >= COMFORTABLE {
+        return full;
     }
+    let may_shorten = own == Stage::ALL && !state.board.insist_on_five;
+    let shorter =
+        BoardForm { stages: if may_shorten { stage_switch::THREE.to_vec() } else { own }, digits: true };
+    if scale(&shorter) >= READABLE { shorter } else { BoardForm { digits: false, ..shorter } }
 }
 
 /// The scale at which the whole figure is seen; with notes below, a tall figure leaves them a few lines.
@@ -104,7 +146,9 @@ fn figure(
     let size = vec2(drawing.size.width, drawing.size.height) * scale;
     let (rect, response) = ui.allocate_exact_size(vec2(size.x.max(room.x - 2.0), size.y), Sense::hover());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &drawing.title));
-    let transform = ScreenFromFigure { origin: rect.min, scale };
+    // A matrix on its own stands in the middle; a board keeps its place at the left.
+    let shift = if session.focus().is_some() { ((rect.width() - size.x) / 2.0).max(0.0) } else { 0.0 };
+    let transform = ScreenFromFigure { origin: rect.min + vec2(shift, 0.0), scale };
     state.board.painted.paint(&ui.painter_at(rect.expand(2.0)), drawing, transform);
     zoom(ui, state, &response, scale);
     let mut hovered = None;

@@ -11,8 +11,7 @@ const MIB: f64 = 1_048_576.0;
 
 /// What scores and mix cost over the tokens, beside the projections where there are any.
 pub fn complexity(session: &Session) -> ChartSpec {
-    let (inputs, _) = session.complexity();
-    let rows = growth(&inputs, FIRST_LENGTH, DOUBLINGS).unwrap_or_default();
+    let rows = growth(session.complexity(), FIRST_LENGTH, DOUBLINGS).unwrap_or_default();
     let line = |label: &str, points| ChartLine { label: label.to_owned(), points, dashed: false };
     let attention = rows.iter().map(|row| (row.tokens as f64, row.macs.0 as f64)).collect();
     let mut lines = vec![line("scores and mix", attention)];
@@ -46,8 +45,8 @@ pub fn cache(session: &Session) -> ChartSpec {
 }
 
 fn cache_lines(session: &Session) -> Result<Vec<ChartLine>, CostError> {
-    let (inputs, _) = session.cache();
-    let report = crate::cost::CacheReport::new(&inputs)?;
+    let inputs = session.cache();
+    let report = crate::cost::CacheReport::new(inputs)?;
     let longest = 4096.max(inputs.tokens.saturating_mul(2));
     report
         .sharing

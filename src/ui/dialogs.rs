@@ -46,6 +46,8 @@ pub struct PathField {
 pub enum PathPurpose {
     /// A scene to open.
     Open,
+    /// A configuration of the calculators to open.
+    Configuration,
     /// Where to save the scene.
     Save,
     /// Where to write an export.
@@ -96,7 +98,12 @@ fn unsaved(ui: &Ui, session: &Session, question: &Question, out: &mut Outbox) {
     let name = session.document().name();
     let response = widgets::modal(ui, "unsaved changes").show(ui.ctx(), |ui| {
         ui.set_width(400.0);
+        let mut detail = "If you discard them, the changes since the last save are lost.";
         let (title, save, discard) = match question {
+            Question::LosesComments(_) => {
+                detail = "The text of the scene has comments that cannot be kept. Save under another name to keep the old text.";
+                (format!("Save {name} without its comments?"), "Save all the same", "")
+            }
             Question::Unsaved { .. } => (format!("Save the changes to {name}?"), "Save", "Discard"),
             Question::ChangedOnDisk(_) => (
                 format!("{name} was changed by another program, and here as well"),
@@ -105,12 +112,15 @@ fn unsaved(ui: &Ui, session: &Session, question: &Question, out: &mut Outbox) {
             ),
         };
         heading(ui, &title);
-        ui.label("If you discard them, the changes since the last save are lost.");
+        ui.label(detail);
         ui.add_space(12.0);
         ui.horizontal(|ui| {
             for (text, answer) in
                 [(save, Answer::Save), (discard, Answer::Discard), ("Cancel", Answer::Cancel)]
             {
+                if text.is_empty() {
+                    continue;
+                }
                 let button = ui.button(text);
                 if answer == Answer::Save && ui.memory(|memory| memory.focused().is_none()) {
                     button.request_focus();
@@ -132,6 +142,7 @@ fn path_field(ui: &Ui, mut field: PathField, out: &mut Outbox) -> Option<PathFie
         ui.set_width(520.0);
         let (title, button) = match field.purpose {
             PathPurpose::Open => ("Open a scene by its path", "Open"),
+            PathPurpose::Configuration => ("Open a configuration by its path", "Open"),
             PathPurpose::Save => ("Save the scene to a path", "Save"),
             PathPurpose::Export => ("Write to a path", "Write"),
         };
@@ -146,10 +157,11 @@ fn path_field(ui: &Ui, mut field: PathField, out: &mut Outbox) -> Option<PathFie
                 .desired_width(f32::INFINITY),
         );
         edit.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Path"));
+        // Asked before the focus is asked back, which makes the loss unseen.
+        let entered = edit.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
         if ui.memory(|memory| memory.focused().is_none()) {
             edit.request_focus();
         }
-        let entered = edit.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
         ui.add_space(8.0);
         ui.horizontal(|ui| {
             let ready = !field.text.trim().is_empty();
@@ -157,6 +169,7 @@ fn path_field(ui: &Ui, mut field: PathField, out: &mut Outbox) -> Option<PathFie
                 let path = field.text.trim().to_owned();
                 out.wish(match field.purpose {
                     PathPurpose::Open => Wish::OpenTyped(path),
+                    PathPurpose::Configuration => Wish::ConfigurationTyped(path),
                     PathPurpose::Save => Wish::SaveTyped(path),
                     PathPurpose::Export => Wish::ExportTyped(path),
                 });

@@ -32,6 +32,8 @@ pub enum FigureChoice {
     ComplexityChart,
     /// What the cache takes over the tokens.
     CacheChart,
+    /// The first chart of the calculators in the centre.
+    CalculatorChart,
 }
 
 impl FigureChoice {
@@ -46,6 +48,7 @@ impl FigureChoice {
             Self::Matrix(matrix) => matrix.label(),
             Self::ComplexityChart => "Chart: complexity",
             Self::CacheChart => "Chart: cache memory",
+            Self::CalculatorChart => "Chart of the calculators",
         }
     }
 
@@ -76,6 +79,9 @@ impl FigureChoice {
         ];
         offered.extend(matrices.map(Self::Matrix));
         offered.extend([Self::ComplexityChart, Self::CacheChart]);
+        if session.centre() == Centre::Calculators {
+            offered.push(Self::CalculatorChart);
+        }
         offered
     }
 
@@ -92,6 +98,7 @@ impl FigureChoice {
             Self::Matrix(matrix) => matrix.name(),
             Self::ComplexityChart => "complexity",
             Self::CacheChart => "cache",
+            Self::CalculatorChart => "calculators",
         };
         format!("{scene}_{figure}")
     }
@@ -106,6 +113,7 @@ impl FigureChoice {
             Self::Matrix(matrix) => Figure::Matrix(matrix),
             Self::ComplexityChart => Figure::Chart(Box::new(super::charts::complexity(session))),
             Self::CacheChart => Figure::Chart(Box::new(super::charts::cache(session))),
+            Self::CalculatorChart => Figure::Chart(Box::new(super::calculator::first_chart(session))),
         }
     }
 }
@@ -118,6 +126,7 @@ pub fn in_centre(session: &Session) -> FigureChoice {
         (None, Centre::Projections) => FigureChoice::Projections,
         (None, Centre::Heads) => FigureChoice::Heads,
         (None, Centre::Positions) => FigureChoice::Positions,
+        (None, Centre::Calculators) => FigureChoice::CalculatorChart,
     }
 }
 
@@ -129,9 +138,22 @@ struct Made {
     drawing: Arc<Drawing>,
 }
 
+/// The form in which the board is on screen: what fits there. It is exported in the same form.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoardForm {
+    /// Which stages.
+    pub stages: Vec<Stage>,
+    /// Whether its cells hold digits.
+    pub digits: bool,
+}
+
+/// Extent of a side of a board without digits, in points: three stages of this size fit beside the panels.
+const COMPACT_SIDE: f32 = 200.0;
+
 /// The drawings made last.
 #[derive(Default)]
 pub struct Figures {
+    form: Option<BoardForm>,
     made: Vec<Made>,
     trace: Option<(Arc<Derived>, usize, Pin, Arc<TraceText>)>,
     /// The preview of the export dialog.
@@ -142,13 +164,14 @@ pub struct Figures {
 const MOST_KEPT: usize = 6;
 
 impl Figures {
-    /// The figure in the centre in the window's colours, with these stages if it is the board.
-    pub fn centre(&mut self, session: &Session, theme: Theme, stages: &[Stage]) -> Arc<Drawing> {
+    /// The figure in the centre in the window's colours, in this form if it is the board.
+    pub fn centre(&mut self, session: &Session, theme: Theme, form: &BoardForm) -> Arc<Drawing> {
         let theme = match theme {
             Theme::Light => FigureTheme::Light,
             Theme::Dark => FigureTheme::Dark,
         };
-        let options = FigureOptions { stages: stages.to_vec(), ..options(session, theme) };
+        self.form = Some(form.clone());
+        let options = self.options(session, theme);
         self.drawing(session, in_centre(session).figure(session), options)
     }
 
@@ -159,7 +182,8 @@ impl Figures {
         choice: FigureChoice,
         theme: FigureTheme,
     ) -> Arc<Drawing> {
-        self.drawing(session, choice.figure(session), options(session, theme))
+        let options = self.options(session, theme);
+        self.drawing(session, choice.figure(session), options)
     }
 
     /// The figure in the centre as a picture for the clipboard.
@@ -195,6 +219,25 @@ impl Figures {
         Some(text)
     }
 
+    /// The scene's own view, the head and pin on screen, the board in the form in which it is on screen.
+    fn options(&self, session: &Session, theme: FigureTheme) -> FigureOptions {
+        // Decimals, palette and orientation of the document, even while its evaluation is still under way.
+        let mut options = FigureOptions {
+            head: session.head(),
+            pin: session.pin().map(|pin| Pin { query: pin.query, key: pin.key }),
+            theme,
+            ..FigureOptions::of_view(&session.document().scene().spec().view)
+        };
+        if let Some(form) = &self.form {
+            options.stages.clone_from(&form.stages);
+            options.digits = form.digits;
+            if !form.digits {
+                options.color_side = COMPACT_SIDE;
+            }
+        }
+        options
+    }
+
     fn drawing(&mut self, session: &Session, figure: Figure, options: FigureOptions) -> Arc<Drawing> {
         let derived = session.derived();
         let found = self.made.iter().position(|made| {
@@ -213,16 +256,5 @@ impl Figures {
         }
         self.made.push(Made { derived: Arc::clone(derived), figure, options, drawing: Arc::clone(&drawing) });
         drawing
-    }
-}
-
-/// The scene's own view, the head and pin on screen.
-fn options(session: &Session, theme: FigureTheme) -> FigureOptions {
-    // Decimals, palette and orientation of the document, even while its evaluation is still under way.
-    FigureOptions {
-        head: session.head(),
-        pin: session.pin().map(|pin| Pin { query: pin.query, key: pin.key }),
-        theme,
-        ..FigureOptions::of_view(&session.document().scene().spec().view)
     }
 }

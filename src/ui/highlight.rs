@@ -26,7 +26,11 @@ pub fn paint_hover(
     head: usize,
     cell: CellRef,
 ) {
+    // In cross-attention keys and values are made of the context, not of X.
+    let of_context =
+        matches!(cell.matrix, MatrixId::K | MatrixId::V) && drawing.grid(MatrixId::Context).is_some();
     for (matrix, part) in path_of(cell) {
+        let matrix = if of_context && matrix == MatrixId::X { MatrixId::Context } else { matrix };
         for grid in drawing.grids.iter().filter(|grid| grid.matrix == matrix && grid.head == head) {
             let rect = transform.rect(part_rect(grid, part)).expand(0.5);
             let stroke = Stroke::new(1.25, colors.accent.gamma_multiply(0.8));
@@ -74,24 +78,8 @@ fn path_of(cell: CellRef) -> Vec<(MatrixId, Part)> {
             (MatrixId::V, Part::Col(col)),
             (MatrixId::Output, Part::Cell(row, col)),
         ],
-        MatrixId::Q => {
-            let mut path = vec![
-                (MatrixId::Q, Part::Cell(row, col)),
-                (MatrixId::X, Part::Row(row)),
-                (MatrixId::WQ, Part::Col(col)),
-            ];
-            path.extend(stages.map(|stage| (stage, Part::Row(row))));
-            path
-        }
-        MatrixId::K => {
-            let mut path = vec![
-                (MatrixId::K, Part::Cell(row, col)),
-                (MatrixId::X, Part::Row(row)),
-                (MatrixId::WK, Part::Col(col)),
-            ];
-            path.extend(stages.map(|stage| (stage, Part::Col(row))));
-            path
-        }
+        MatrixId::Q => made_of_x(cell, MatrixId::WQ, stages.map(|stage| (stage, Part::Row(row)))),
+        MatrixId::K => made_of_x(cell, MatrixId::WK, stages.map(|stage| (stage, Part::Col(row)))),
         MatrixId::V => vec![
             (MatrixId::V, Part::Cell(row, col)),
             (MatrixId::X, Part::Row(row)),
@@ -108,6 +96,15 @@ fn path_of(cell: CellRef) -> Vec<(MatrixId, Part)> {
         ],
         matrix => vec![(matrix, Part::Cell(row, col))],
     }
+}
+
+/// A projected number: its row of X, its column of the weight matrix, and what it goes into.
+fn made_of_x(cell: CellRef, weights: MatrixId, into: [(MatrixId, Part); 4]) -> Vec<(MatrixId, Part)> {
+    let CellRef { matrix, row, col } = cell;
+    let mut path =
+        vec![(matrix, Part::Cell(row, col)), (MatrixId::X, Part::Row(row)), (weights, Part::Col(col))];
+    path.extend(into);
+    path
 }
 
 fn part_rect(grid: &Grid, part: Part) -> Rect {

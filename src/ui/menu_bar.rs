@@ -29,6 +29,7 @@ const MENUS: &[(&str, &[Option<Action>])] = &[
             Some(Action::ShowProjections),
             Some(Action::ShowHeads),
             Some(Action::ShowPositions),
+            Some(Action::ShowCalculators),
             None,
             Some(Action::ThreeStages),
             Some(Action::FiveStages),

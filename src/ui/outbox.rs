@@ -11,6 +11,8 @@ pub enum Wish {
     Act(Action),
     /// Open this path, as typed by the user.
     OpenTyped(String),
+    /// Open the configuration of the calculators at this path, as typed by the user.
+    ConfigurationTyped(String),
     /// Save to this path, as typed by the user.
     SaveTyped(String),
     /// Write the waiting export to this path, as typed by the user.

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use egui::epaint::{Mesh, PathShape, PathStroke, RectShape, TextShape};
 use egui::{Color32, FontFamily, FontId, Painter, Pos2, Shape, Stroke, StrokeKind, pos2, vec2};
 
+use super::glyph_mesh::GlyphMesh;
 use crate::figure::{self, Cells, Drawing, Face, Item, Outline, PathCommand, Polyline, RectItem, Text};
 
 /// Where the paper lies on the screen.
@@ -99,8 +100,13 @@ impl PaintedDrawing {
     }
 }
 
+/// From this many runs on, plain ones are painted glyph by glyph in one mesh.
+const MANY_RUNS: usize = 500;
+
 fn shapes(painter: &Painter, drawing: &Drawing, transform: ScreenFromFigure) -> Vec<Shape> {
     let mut shapes = Vec::with_capacity(drawing.items.len());
+    let n_runs = drawing.items.iter().filter(|item| matches!(item, Item::Text(_))).count();
+    let mut glyphs = (n_runs > MANY_RUNS).then(|| GlyphMesh::new(painter, transform));
     for item in &drawing.items {
         match item {
             Item::Cells(cells) => shapes.push(cells_shape(cells, transform, painter.pixels_per_point())),
@@ -109,10 +115,14 @@ fn shapes(painter: &Painter, drawing: &Drawing, transform: ScreenFromFigure) -> 
             Item::Text(text) if matches!(text.face, Face::Math(_)) => {
                 formula_shapes(painter, text, transform, &mut shapes);
             }
-            Item::Text(text) => shapes.extend(text_shape(painter, text, transform)),
+            Item::Text(text) => match &mut glyphs {
+                Some(glyphs) if GlyphMesh::takes(text) => glyphs.add(text),
+                _ => shapes.extend(text_shape(painter, text, transform)),
+            },
             Item::Outline(outline) => shapes.push(outline_shape(outline, transform)),
         }
     }
+    shapes.extend(glyphs.and_then(GlyphMesh::into_mesh).map(Shape::mesh));
     shapes
 }
 

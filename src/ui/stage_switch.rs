@@ -26,7 +26,8 @@ pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbo
             } else if session.centre() == Centre::Board {
                 stages(ui, session, state, out);
             }
-            if state.board.zoom.is_some()
+            if session.centre() != Centre::Calculators
+                && state.board.zoom.is_some()
                 && ui.button("Fit").on_hover_text("Fit the figure into the centre").clicked()
             {
                 state.board.zoom = None;
@@ -60,9 +61,8 @@ fn centre_switch(ui: &mut Ui, session: &Session, out: &mut Outbox) {
     if session.has_positions() {
         options.push((Centre::Positions, "positions"));
     }
-    if options.len() > 1
-        && let Some(centre) = widgets::segments(ui, &options, session.centre())
-    {
+    options.push((Centre::Calculators, "calculators"));
+    if let Some(centre) = widgets::segments(ui, &options, session.centre()) {
         out.push(Command::Show(centre));
     }
 }

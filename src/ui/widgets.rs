@@ -47,6 +47,14 @@ pub fn quiet_button(ui: &mut Ui, text: impl Into<WidgetText>, name: &str) -> Res
     response.on_hover_text(name)
 }
 
+/// A menu behind a word without a ground, for things at the edge of attention.
+pub fn quiet_menu(ui: &mut Ui, text: &str, name: &str, entries: impl FnOnce(&mut Ui)) {
+    let button = egui::Button::new(RichText::new(text).small().color(Colors::in_use(ui).accent)).frame(false);
+    let (response, _) = egui::containers::menu::MenuButton::from_button(button).ui(ui, entries);
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, name));
+    response.on_hover_text(name);
+}
+
 /// A choice among a few, as one row of segments with one of them lit.
 pub fn segments<T: Copy + PartialEq>(ui: &mut Ui, options: &[(T, &str)], current: T) -> Option<T> {
     let colors = Colors::in_use(ui);

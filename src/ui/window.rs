@@ -5,14 +5,16 @@ use std::path::PathBuf;
 use egui::{CentralPanel, Frame, Margin, Panel, Stroke, Ui};
 use serde::{Deserialize, Serialize};
 
-use crate::session::Session;
+use crate::session::{Centre, Session};
 
 use super::board::BoardState;
 use super::dialogs::Dialog;
 use super::figures::Figures;
 use super::notes::NotesState;
 use super::style::Colors;
-use super::{Outbox, banner, board, check_bar, dialogs, inspector, menu_bar, scene_list, settings_panel};
+use super::{
+    Outbox, banner, board, calculator, check_bar, dialogs, inspector, menu_bar, scene_list, settings_panel,
+};
 
 /// Which panels are shown. Restored at the next start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,8 +63,10 @@ pub struct UiState {
     pub figures: Figures,
     /// The notes.
     pub notes: NotesState,
-    /// The calculators' drafts.
+    /// The calculators' figures beside the board.
     pub costs: super::costs::CostsState,
+    /// The calculators in the centre.
+    pub calculator: calculator::CalculatorState,
     /// Counts gestures, so that one drag is one step of the history.
     pub gesture: u64,
 }
@@ -96,6 +100,7 @@ pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbo
     }
     CentralPanel::default().frame(Frame::new().fill(colors.paper)).show(ui, |ui| match session.problem() {
         Some(problem) => banner::show(ui, session, problem, state, out),
+        None if session.centre() == Centre::Calculators => calculator::show(ui, session, state, out),
         None => board::show(ui, session, state, out),
     });
     dialogs::show(ui, session, state, out);

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use qkv::engine::{AttentionSpec, HeadInput, Matrix, attend};
 use qkv::figure::{
     AxisScale, ChartLine, ChartSpec, Color, Drawing, Face, Figure, FigureInput, FigureOptions, FigureTheme,
-    Item, MatrixId, Pin, Point, Rect, Text, compose, compose_input,
+    Item, MatrixId, Pin, Point, Rect, Text, compose, compose_input, trace_text,
 };
-use qkv::scene::{HeadEvaluation, Orientation, Scene, Stage, evaluate, read};
+use qkv::scene::{HeadEvaluation, Orientation, Position, Scene, Stage, evaluate, read};
 
 fn scene(text: &str) -> Scene {
     read(text, &mut |path| Err(std::io::Error::other(path.to_owned()))).unwrap()
@@ -340,7 +340,8 @@ fn a_scene_without_keys_or_without_queries_can_be_drawn() {
         let spec = AttentionSpec::default();
         let attention = attend(&input, &spec, 0);
         let output = attention.output.clone();
-        let heads = [HeadEvaluation { query_head: 0, kv_head: 0, input, attention }];
+        let heads =
+            [HeadEvaluation { query_head: 0, kv_head: 0, input, unrotated: None, alibi: None, attention }];
         let names = |n: usize| vec!["the".to_owned(); n];
         let (queries, keys) = (names(n_q), names(n_k));
         let input = FigureInput {
@@ -352,6 +353,7 @@ fn a_scene_without_keys_or_without_queries_can_be_drawn() {
             output: &output,
             spec: &spec,
             projection: None,
+            position: Position::None,
         };
         for figure in &every {
             let drawing = compose_input(figure, &input, &FigureOptions::default());
@@ -381,6 +383,72 @@ fn descriptions_say_what_a_figure_shows() {
          Largest weights: the to the 1.0000, cat to cat 0.6698, sat to sat 0.5035. \
          Pinned: from sat to cat, weight 0.2483."
     );
+}
+
+fn with_positions(line: &str) -> String {
+    causal_three().replace("scoring: ScaledDot,", &format!("scoring: ScaledDot, {line}"))
+}
+
+fn all_words(drawing: &Drawing) -> String {
+    texts(drawing).map(|text| text.content.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn figures_of_positions_are_well_laid_out_and_name_what_they_show() {
+    let rope = with_positions("position: Rope(base: 100, layout: Interleaved),");
+    let board = draw(&rope, &Figure::Board, |_| {});
+    assert_well_laid_out(&board, "rotated board");
+    assert!(all_words(&board).contains("rotated"));
+    assert!(board.description.contains("Queries and keys are rotated by their positions."));
+    let both = draw(&rope, &Figure::Positions, |options| options.pin = Some(Pin { query: 2, key: 0 }));
+    assert_well_laid_out(&both, "rotation");
+    let shown: Vec<MatrixId> = both.grids.iter().map(|grid| grid.matrix).collect();
+    assert_eq!(shown, [MatrixId::UnrotatedQ, MatrixId::Q, MatrixId::UnrotatedK, MatrixId::K]);
+
+    let alibi = with_positions("position: Alibi,");
+    let board = draw(&alibi, &Figure::Board, |_| {});
+    assert_well_laid_out(&board, "board with a bias");
+    assert!(all_words(&board).contains("+ M + 0.003906 (j − i)"), "{}", all_words(&board));
+    let bias = draw(&alibi, &Figure::Positions, |_| {});
+    assert_well_laid_out(&bias, "bias");
+    assert_eq!(bias.grids[0].matrix, MatrixId::AlibiBias);
+
+    let projected =
+        heads_of(2, 1).replace("scoring: ScaledDot,", "position: Sinusoidal, position_offset: 1,");
+    let sums = draw(&projected, &Figure::Positions, |_| {});
+    assert_well_laid_out(&sums, "sums");
+    assert_eq!(sums.grids.len(), 6, "queries and keys stand at other places here, so both sums are shown");
+    let shared = draw(&projected.replace("position_offset: 1,", ""), &Figure::Positions, |_| {});
+    assert_eq!(shared.grids.len(), 3);
+    let turned = heads_of(2, 1).replace("scoring: ScaledDot,", "position: Rope,");
+    let projection = draw(&turned, &Figure::Projection, |_| {});
+    assert_eq!(projection.grids[2].matrix, MatrixId::UnrotatedQ, "projections come before rotation");
+    assert_well_laid_out(&draw(causal_three(), &Figure::Positions, |_| {}), "no positions");
+}
+
+fn trace_lines(text: &str, pin: Pin) -> Vec<String> {
+    let scene = scene(text);
+    let evaluation = evaluate(&scene);
+    let trace = trace_text(&FigureInput::new(&scene, &evaluation), 0, pin, 4).unwrap();
+    trace.sections.into_iter().flat_map(|section| section.lines).map(|line| line.text).collect()
+}
+
+#[test]
+fn the_trace_spells_out_rotation_bias_and_what_a_format_stores() {
+    let pin = Pin { query: 2, key: 0 };
+    let rope = trace_lines(&with_positions("position: Rope(base: 100),"), pin);
+    let turned = "q′[1], q′[2] = (1·cos 2 − 1·sin 2, 1·sin 2 + 1·cos 2) = (−1.3254, 0.4932)";
+    assert!(rope.iter().any(|line| line == turned), "{rope:#?}");
+    let raw = "s = (−1.3254)·1 + 0.4932·0 = −1.3254";
+    assert!(rope.iter().any(|line| line == raw), "{rope:#?}");
+
+    let alibi = trace_lines(&with_positions("position: Alibi,"), pin);
+    let added = "ALiBi adds 0.003906 · (1 − 3) = −0.0078";
+    assert!(alibi.iter().any(|line| line == added), "{alibi:#?}");
+
+    let narrow = trace_lines(&with_positions("precision: Bf16,"), pin);
+    assert!(narrow.iter().any(|line| line == "1 / √2 = 0.7070"), "0.7071 is stored as 0.7070: {narrow:#?}");
+    assert!(narrow.iter().any(|line| line == "the same inputs in f64: [1.0000, 1.4965]"), "{narrow:#?}");
 }
 
 #[test]

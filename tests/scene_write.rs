@@ -5,10 +5,13 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use qkv::engine::{Convention, Corner, EmptyRow, MaskRule, Matrix, SoftmaxAxis, SoftmaxForm, SoftmaxSpec};
+use qkv::engine::{
+    Convention, Corner, EmptyRow, MaskRule, Matrix, Precision, RopeLayout, SoftmaxAxis, SoftmaxForm,
+    SoftmaxSpec,
+};
 use qkv::scene::{
-    Input, MatrixSource, Orientation, Palette, Projected, SceneSpec, ScoringSpec, Stage, Tokens, View,
-    read_spec, rewrite, write,
+    Input, MatrixSource, Orientation, Palette, Position, Projected, SceneSpec, ScoringSpec, Stage, Tokens,
+    View, read_spec, rewrite, write,
 };
 
 fn spec(text: &str) -> SceneSpec {
@@ -324,6 +327,7 @@ fn layer() -> BoxedStrategy<MaskRule> {
         (0..9_usize).prop_map(MaskRule::Strided),
         (convention.clone(), flags()).prop_map(|(convention, rows)| MaskRule::Matrix { convention, rows }),
         matrix().prop_map(MaskRule::Additive),
+        prop::collection::vec(number(), 0..3).prop_map(MaskRule::Alibi),
         (convention, prop::collection::vec(flags(), 0..3))
             .prop_map(|(convention, heads)| MaskRule::MatrixPerHead { convention, heads }),
         prop::collection::vec(matrix(), 0..3).prop_map(MaskRule::AdditivePerHead),
@@ -353,6 +357,18 @@ fn softmax() -> BoxedStrategy<SoftmaxSpec> {
         .boxed()
 }
 
+fn position() -> BoxedStrategy<Position> {
+    const LAYOUTS: [RopeLayout; 2] = [RopeLayout::HalfSplit, RopeLayout::Interleaved];
+    prop_oneof![
+        Just(Position::None),
+        Just(Position::Alibi),
+        Just(Position::Sinusoidal),
+        (number(), prop::sample::select(&LAYOUTS[..]))
+            .prop_map(|(base, layout)| Position::Rope { base, layout }),
+    ]
+    .boxed()
+}
+
 fn any_spec() -> BoxedStrategy<SceneSpec> {
     let tokens = prop_oneof![
         Just(Tokens::Numbers),
@@ -362,11 +378,13 @@ fn any_spec() -> BoxedStrategy<SceneSpec> {
     (
         (text(), text(), text(), tokens, input(), scoring()),
         (prop::option::of(number()), prop::collection::vec(layer(), 0..4), -5..5_i64, softmax(), view()),
+        (position(), prop::sample::select(&Precision::ALL[..])),
     )
         .prop_map(
             |(
                 (title, topic, notes, tokens, input, scoring),
                 (softcap, mask, position_offset, softmax, view),
+                (position, precision),
             )| {
                 SceneSpec {
                     title,
@@ -377,8 +395,10 @@ fn any_spec() -> BoxedStrategy<SceneSpec> {
                     scoring,
                     softcap,
                     mask,
+                    position,
                     position_offset,
                     softmax,
+                    precision,
                     view,
                 }
             },

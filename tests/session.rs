@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use qkv::engine::{Corner, EmptyRow, MaskRule};
-use qkv::figure::MatrixId;
-use qkv::scene::{self, ScoringSpec};
+use qkv::engine::{Corner, EmptyRow, MaskRule, Precision, RopeLayout};
+use qkv::figure::{CellRef, MatrixId};
+use qkv::scene::{self, Position, ScoringSpec};
 use qkv::session::{
     Answer, Axis, Calculate, Centre, Command, Document, Edit, Effect, Event, Export, Origin, Question,
     Session, Slot,
@@ -297,6 +297,62 @@ fn a_number_of_a_tensor_file_can_be_edited_after_which_the_scene_holds_the_numbe
     assert_ne!(before.row(2), after.row(2));
 }
 
+const ROPE: Position = Position::Rope { base: 100.0, layout: RopeLayout::HalfSplit };
+
+#[test]
+fn positions_are_chosen_and_taken_back() {
+    let mut session = open("three_positions");
+    let before = session.matrix(MatrixId::Weights).unwrap();
+    session.apply(edit(Edit::SetPosition(ROPE)));
+    assert_ne!(session.matrix(MatrixId::Weights).unwrap(), before);
+    assert_ne!(session.matrix(MatrixId::Q), session.matrix(MatrixId::UnrotatedQ));
+    session.apply(Command::Show(Centre::Positions));
+    assert_eq!(session.centre(), Centre::Positions);
+    session.apply(Command::Undo);
+    assert_eq!(session.matrix(MatrixId::Weights).unwrap(), before);
+    assert_eq!(session.matrix(MatrixId::UnrotatedQ), None);
+    assert_eq!(session.centre(), Centre::Board, "there are no positions to show any more");
+    session.apply(edit(Edit::SetPosition(Position::Sinusoidal)));
+    assert!(session.refusal().is_some_and(|refusal| refusal.contains("hidden states")));
+}
+
+#[test]
+fn what_is_turned_is_edited_before_it_turns() {
+    let mut session = open("three_positions");
+    session.apply(edit(Edit::SetPosition(ROPE)));
+    assert_eq!((session.slot(MatrixId::Q), session.slot(MatrixId::K)), (None, None));
+    assert_eq!(session.slot(MatrixId::UnrotatedK), Some(Slot::K(0)));
+    session.apply(set(Slot::K(0), 1, 0, 5.0));
+    assert_eq!(session.matrix(MatrixId::UnrotatedK).unwrap().row(1), [5.0, 1.0]);
+    let expected = 5.0 * 1_f64.cos() - 1_f64.sin();
+    assert!((session.matrix(MatrixId::K).unwrap().get(1, 0) - expected).abs() < 1e-15);
+}
+
+#[test]
+fn hidden_states_are_edited_before_positions_are_added() {
+    let mut session = open("projections");
+    let given = session.matrix(MatrixId::X).unwrap();
+    session.apply(edit(Edit::SetPosition(Position::Sinusoidal)));
+    assert_eq!(session.slot(MatrixId::X), None);
+    assert_eq!(session.slot(MatrixId::GivenX), Some(Slot::X));
+    assert_eq!(session.matrix(MatrixId::GivenX).unwrap(), given);
+    let added = session.matrix(MatrixId::XPositions).unwrap();
+    assert_eq!(session.matrix(MatrixId::X).unwrap().get(1, 0), given.get(1, 0) + added.get(1, 0));
+}
+
+#[test]
+fn a_narrow_format_rounds_the_board_and_not_what_the_scene_states() {
+    let mut session = open("three_positions");
+    session.apply(set(Slot::Q(0), 0, 0, 0.1));
+    session.apply(edit(Edit::SetPrecision(Precision::Bf16)));
+    let cell = CellRef { matrix: MatrixId::Q, row: 0, col: 0 };
+    assert_eq!(session.matrix(MatrixId::Q).unwrap().get(0, 0), Precision::Bf16.round(0.1));
+    assert_eq!(session.stated(cell), Some(0.1));
+    assert_eq!(session.stated(CellRef { matrix: MatrixId::Weights, row: 0, col: 0 }), None);
+    session.apply(Command::Undo);
+    assert_eq!(session.matrix(MatrixId::Q).unwrap().get(0, 0), 0.1);
+}
+
 fn any_edit() -> impl Strategy<Value = Edit> {
     let cell = (0..3usize, 0..4usize, 0..3usize, -3.0..3.0f64).prop_map(|(which, row, col, value)| {
         let slot = [Slot::Q(0), Slot::K(0), Slot::V(0)][which];
@@ -312,6 +368,8 @@ fn any_edit() -> impl Strategy<Value = Edit> {
         1 => (0.1..2.0f64).prop_map(|scale| Edit::SetScoring(ScoringSpec::Scale(scale))),
         1 => Just(Edit::SetEmptyRows(EmptyRow::Uniform)),
         1 => (0..9usize).prop_map(Edit::SetDecimals),
+        1 => prop::sample::select(vec![Position::None, ROPE, Position::Alibi]).prop_map(Edit::SetPosition),
+        1 => prop::sample::select(&Precision::ALL[..]).prop_map(Edit::SetPrecision),
         1 => Just(Edit::AddToken(Axis::Keys)),
         1 => (0..4usize).prop_map(|position| Edit::RemoveToken(Axis::Queries, position)),
         1 => "[a-zé😀 ]{0,6}".prop_map(|label| Edit::SetToken { axis: Axis::Keys, position: 1, label }),

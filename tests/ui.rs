@@ -207,6 +207,22 @@ fn mask_layers_are_added_and_removed_from_the_settings() {
 }
 
 #[test]
+fn positions_are_chosen_in_the_settings_and_shown_in_the_centre() {
+    let mut harness = window("three_positions_causal", Vec2::new(1280.0, 1400.0));
+    harness.get_by_role_and_label(egui::Role::ComboBox, "Position").scroll_to_me();
+    harness.run_ok();
+    harness.get_by_role_and_label(egui::Role::ComboBox, "Position").click();
+    harness.run_ok();
+    harness.get_by_label("RoPE, halves").click();
+    harness.run_ok();
+    assert!(harness.state().session.matrix(MatrixId::UnrotatedQ).is_some());
+    harness.get_by_label("positions").click();
+    harness.run_ok();
+    assert_eq!(harness.state().session.centre(), Centre::Positions);
+    assert_no_id_clash(&harness, "positions");
+}
+
+#[test]
 fn equal_and_empty_labels_do_not_confuse_the_window() {
     let text = r#"Scene(title: "Equal labels", tokens: ["the", "the", "", " ", "the"], input: Heads(
         q: [[[1, 0], [0, 1], [1, 1], [0, 0], [2, 1]]], k: [[[1, 0], [0, 1], [1, 1], [0, 0], [2, 1]]],

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::engine::Matrix;
 use crate::export::{MatrixTable, csv};
 use crate::figure::{MatrixId, labels_of};
-use crate::scene::{Evaluation, Scene, Stage, evaluate};
+use crate::scene::{Evaluation, HeadEvaluation, Scene, Stage, evaluate};
 
 use super::{Failure, load};
 
@@ -40,7 +40,7 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> Result<(), 
     let scene = load::scene(&args.scene)?;
     let evaluation = evaluate(&scene);
     if args.format == Format::Json {
-        serde_json::to_writer_pretty(&mut *out, &as_json(&evaluation))
+        serde_json::to_writer_pretty(&mut *out, &as_json(&scene, &evaluation))
             .map_err(|error| Failure::Input(error.to_string()))?;
         return Ok(writeln!(out)?);
     }
@@ -51,13 +51,13 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> Result<(), 
 }
 
 /// The whole evaluation. The shape of this is a contract: it only grows.
-fn as_json(evaluation: &Evaluation) -> Value {
+fn as_json(scene: &Scene, evaluation: &Evaluation) -> Value {
     let heads: Vec<Value> = evaluation
         .heads
         .iter()
         .map(|head| {
             let attention = &head.attention;
-            json!({
+            let mut value = json!({
                 "query_head": head.query_head,
                 "kv_head": head.kv_head,
                 "raw_scores": rows(&attention.raw_scores),
@@ -65,10 +65,31 @@ fn as_json(evaluation: &Evaluation) -> Value {
                 "masked_scores": rows(&attention.masked_scores),
                 "weights": rows(&attention.weights),
                 "output": rows(&attention.output),
-            })
+            });
+            add_positions(&mut value, head);
+            value
         })
         .collect();
-    json!({ "heads": heads, "output": rows(&evaluation.output), "warnings": evaluation.warnings })
+    json!({
+        "heads": heads,
+        "output": rows(&evaluation.output),
+        "warnings": evaluation.warnings,
+        "precision": scene.spec().precision.label(),
+    })
+}
+
+/// What positions did to a head, where they did something.
+fn add_positions(value: &mut Value, head: &HeadEvaluation) {
+    if let Some(unrotated) = &head.unrotated {
+        value["q"] = rows(&unrotated.q);
+        value["k"] = rows(&unrotated.k);
+        value["q_rotated"] = rows(&head.input.q);
+        value["k_rotated"] = rows(&head.input.k);
+    }
+    if let Some(alibi) = &head.alibi {
+        value["alibi_slope"] = number(alibi.slope);
+        value["alibi_bias"] = rows(&alibi.bias);
+    }
 }
 
 fn rows(matrix: &Matrix) -> Value {

@@ -183,13 +183,21 @@ fn stage_named(name: &str) -> Result<Stage, Failure> {
 }
 
 fn figure_named(name: &str) -> Result<Figure, Failure> {
-    let matrices = [MatrixId::Q, MatrixId::K, MatrixId::V];
+    let matrices = [
+        MatrixId::Q,
+        MatrixId::K,
+        MatrixId::V,
+        MatrixId::UnrotatedQ,
+        MatrixId::UnrotatedK,
+        MatrixId::AlibiBias,
+    ];
     match name {
         "board" => Ok(Figure::Board),
         // The short name of what the weights are made of.
         "scores" => Ok(Figure::Stage(Stage::MaskedScores)),
         "heads" => Ok(Figure::Heads),
         "projection" => Ok(Figure::Projection),
+        "positions" => Ok(Figure::Positions),
         "trace" => Ok(Figure::Trace),
         name => Stage::ALL
             .into_iter()
@@ -198,8 +206,8 @@ fn figure_named(name: &str) -> Result<Figure, Failure> {
             .or_else(|| matrices.into_iter().find(|matrix| matrix.name() == name).map(Figure::Matrix))
             .ok_or_else(|| {
                 Failure::Usage(format!(
-                    "no figure is called {name}; there are board, heads, projection, trace, raw_scores, scaled_scores, \
-                     masked_scores, weights, output, q, k and v"
+                    "no figure is called {name}; there are board, heads, projection, positions, trace, raw_scores, \
+                     scaled_scores, masked_scores, weights, output, q, k, v, q_unrotated, k_unrotated and alibi_bias"
                 ))
             }),
     }

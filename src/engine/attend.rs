@@ -4,9 +4,11 @@ use super::scoring::{raw_scores, scale_of, soft_cap};
 use super::softmax::{Normalizer, softmax_row_in};
 use super::{
     Attention, AttentionSpec, EmptyRow, HeadInput, MaskView, Matrix, Precision, SoftmaxAxis, SoftmaxSpec,
+    attend_in,
 };
 
-/// Every stage of query head `query_head` (which matters only to masks that differ by head).
+/// Every stage of query head `query_head` (which matters only to masks and biases that differ by head), in the precision of
+/// `spec`: narrower formats are the business of [`attend_in`].
 ///
 /// softmax(Q·Kᵀ/√d_k + M)·V (Vaswani et al., 2017). A key or value that a mask hides from a query cannot influence that
 /// query's weights or output, not even by being NaN.
@@ -14,6 +16,9 @@ use super::{
 /// # Panics
 /// When the shapes do not fit together; [`HeadInput::check`] says so beforehand in words.
 pub fn attend(input: &HeadInput, spec: &AttentionSpec, query_head: usize) -> Attention {
+    if spec.precision != Precision::F64 {
+        return attend_in(spec.precision, input, spec, query_head);
+    }
     let HeadInput { q, k, v } = input; // (n_q, d_k), (n_k, d_k), (n_k, d_v)
     let scale = scale_of(&spec.scoring, k.cols());
     let view = MaskView::new(&spec.mask, q.rows(), k.rows(), spec.position_offset, query_head);

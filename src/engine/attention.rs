@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{MaskRule, Matrix};
+use super::{MaskRule, Matrix, Precision};
 
 /// How a query and a key become one number.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -97,6 +97,8 @@ pub struct AttentionSpec {
     pub position_offset: i64,
     /// The softmax in force.
     pub softmax: SoftmaxSpec,
+    /// The number format that inputs and stages are kept in.
+    pub precision: Precision,
 }
 
 /// Every stage of one head.

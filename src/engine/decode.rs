@@ -122,7 +122,8 @@ fn step_rule(rule: &MaskRule, query: usize) -> MaskRule {
         | MaskRule::Documents(_)
         | MaskRule::Prefix(_)
         | MaskRule::Global(_)
-        | MaskRule::Strided(_) => rule.clone(),
+        | MaskRule::Strided(_)
+        | MaskRule::Alibi(_) => rule.clone(),
     }
 }
 

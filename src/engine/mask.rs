@@ -54,6 +54,8 @@ pub enum MaskRule {
     },
     /// Added to the scaled scores; −∞ blocks. Shape (n_q, n_k).
     Additive(Matrix),
+    /// Attention with linear biases: adds slope · (key position − query position), with one slope per query head.
+    Alibi(Vec<f64>),
     /// An explicit boolean mask for each query head.
     MatrixPerHead {
         /// What `true` means.

@@ -82,6 +82,22 @@ pub enum MaskShapeError {
         /// Query heads there are.
         heads: usize,
     },
+    /// Another number of ALiBi slopes than query heads.
+    #[error(
+        "there are {found} ALiBi slopes for {heads} query heads; every query head needs exactly one slope"
+    )]
+    Slopes {
+        /// Slopes found.
+        found: usize,
+        /// Query heads there are.
+        heads: usize,
+    },
+    /// A slope that is NaN or infinite.
+    #[error("the ALiBi slope of head {} is not finite; distances are multiplied by it", head + 1)]
+    Slope {
+        /// Which query head, from 0.
+        head: usize,
+    },
 }
 
 fn of_head(head: Option<usize>) -> String {
@@ -120,6 +136,7 @@ impl MaskRule {
             Self::Strided(stride) => ok_if(*stride > 0, MaskShapeError::Stride),
             Self::Matrix { rows, .. } => check_rows(rows, None, n_q, n_k),
             Self::Additive(matrix) => check_matrix(matrix, None, n_q, n_k),
+            Self::Alibi(slopes) => check_slopes(slopes, heads),
             Self::MatrixPerHead { heads: masks, .. } => {
                 check_each(masks, heads, |mask, head| check_rows(mask, head, n_q, n_k))
             }
@@ -127,6 +144,15 @@ impl MaskRule {
                 check_each(masks, heads, |mask, head| check_matrix(mask, head, n_q, n_k))
             }
         }
+    }
+}
+
+fn check_slopes(slopes: &[f64], heads: usize) -> Result<(), MaskShapeError> {
+    let found = slopes.len();
+    ok_if(found == heads, MaskShapeError::Slopes { found, heads })?;
+    match slopes.iter().position(|slope| !slope.is_finite()) {
+        Some(head) => Err(MaskShapeError::Slope { head }),
+        None => Ok(()),
     }
 }
 

@@ -75,6 +75,10 @@ impl<'a> MaskView<'a> {
                 Some(matrix) => matrix,
                 None => return Some(f64::NEG_INFINITY),
             },
+            MaskRule::Alibi(slopes) => {
+                let slope = slopes.get(self.query_head);
+                return Some(slope.map_or(f64::NEG_INFINITY, |slope| self.linear_bias(*slope, query, key)));
+            }
             _ => return None,
         };
         let inside = query < matrix.rows() && key < matrix.cols();
@@ -88,7 +92,10 @@ impl<'a> MaskView<'a> {
 
     /// Whether any layer adds numbers to the scores.
     pub(super) fn has_bias(&self) -> bool {
-        self.rules.iter().any(|rule| matches!(rule, MaskRule::Additive(_) | MaskRule::AdditivePerHead(_)))
+        let adds = |rule: &MaskRule| {
+            matches!(rule, MaskRule::Additive(_) | MaskRule::AdditivePerHead(_) | MaskRule::Alibi(_))
+        };
+        self.rules.iter().any(adds)
     }
 
     fn blocks(&self, rule: &MaskRule, query: usize, key: usize) -> bool {
@@ -118,7 +125,13 @@ impl<'a> MaskView<'a> {
             MaskRule::AdditivePerHead(heads) => {
                 heads.get(self.query_head).is_none_or(|matrix| adds_minus_infinity(matrix, query, key))
             }
+            MaskRule::Alibi(slopes) => self.query_head >= slopes.len(),
         }
+    }
+
+    /// slope · (key position − query position): nothing for the query's own position, the more the further back.
+    fn linear_bias(&self, slope: f64, query: usize, key: usize) -> f64 {
+        slope * (key as f64 - self.query_position(query) as f64) + 0.0
     }
 
     /// The last key that a causal layer lets `query` see.
@@ -242,6 +255,22 @@ mod tests {
         assert_eq!((view.bias(0, 1), view.blocked_by(0, 1)), (f64::NEG_INFINITY, Some(2)));
         assert_eq!(view.layer_bias(0, 0, 0), None);
         assert_eq!(MaskView::new(&[], 1, 2, 0, 0).bias(0, 1).to_bits(), 0);
+    }
+
+    #[test]
+    fn linear_biases_are_those_of_the_whole_matrix_and_block_nothing() {
+        let slopes = vec![0.5, 0.062_5];
+        let rules = [MaskRule::Alibi(slopes.clone())];
+        for (head, slope) in slopes.into_iter().enumerate() {
+            let view = MaskView::new(&rules, 2, 5, 3, head);
+            let whole = super::super::alibi_bias(slope, 2, 5, 3);
+            for (query, key) in (0..2).flat_map(|query| (0..5).map(move |key| (query, key))) {
+                assert_eq!(view.bias(query, key), whole.get(query, key));
+                assert!(view.allows(query, key));
+            }
+        }
+        let beyond = MaskView::new(&rules, 2, 5, 0, 2);
+        assert_eq!((beyond.blocked_by(0, 0), beyond.bias(0, 0)), (Some(0), f64::NEG_INFINITY));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::attend::{blocked_pairs, softmax};
 use super::scoring::{scale_of, soft_cap};
 use super::{Attention, AttentionSpec, EmptyRow, HeadInput, MaskView, Matrix, Precision, Scoring};
 
-/// [`attend`](super::attend()) with everything in `precision`; for `F64` it is the same, bit for bit.
+/// [`attend`](super::attend()) with everything in `precision`, whatever the `spec` says; for `F64` it is the same, bit for bit.
 ///
 /// # Panics
 /// When the shapes do not fit together; [`HeadInput::check`] says so beforehand.

@@ -18,6 +18,16 @@ impl Precision {
     /// All formats, from the widest to the narrowest.
     pub const ALL: [Self; 4] = [Self::F64, Self::F32, Self::Bf16, Self::F16];
 
+    /// The name: `f64`, `f32`, `bf16`, `f16`.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::F64 => "f64",
+            Self::F32 => "f32",
+            Self::Bf16 => "bf16",
+            Self::F16 => "f16",
+        }
+    }
+
     /// The nearest number of the format; ties go to the even one, subnormal numbers are kept, and what lies half a step or more
     /// beyond the largest number becomes ∞ (in `F16`, 65520).
     pub fn round(self, value: f64) -> f64 {
@@ -63,10 +73,15 @@ impl Precision {
         largest(self.significant_bits(), self.min_exponent())
     }
 
+    /// How far a number may lie from the one that it was rounded to, relative to it: half a step.
+    pub fn unit_roundoff(self) -> f64 {
+        2_f64.powi(-(self.significant_bits() as i32))
+    }
+
     /// Above this, exp overflows to ∞ when it is stored: the logarithm of where rounding gives ∞. About 11.09 in `F16` and 88.72 in
     /// `Bf16` and `F32`.
     pub fn exp_overflows_above(self) -> f64 {
-        let last_step = 2_f64.powi(-(self.significant_bits() as i32)); // half a step at the top, relative to 2^max_exponent
+        let last_step = self.unit_roundoff(); // half a step at the top, relative to 2^max_exponent
         (2.0 - last_step).ln() + f64::from(1 - self.min_exponent()) * std::f64::consts::LN_2
     }
 }

@@ -11,7 +11,7 @@ use super::sketch::Sketch;
 use super::words::board_words;
 use super::{Drawing, FigureInput, FigureOptions, Grid, MatrixId, Pin, Point, Size};
 use crate::engine::Attention;
-use crate::scene::{Orientation, Stage};
+use crate::scene::{HeadEvaluation, Orientation, Stage};
 
 /// Paper around a figure, in points.
 pub const MARGIN: f32 = 20.0;
@@ -47,6 +47,7 @@ pub fn board(input: &FigureInput<'_>, options: &FigureOptions) -> Drawing {
 pub struct Parts<'a> {
     pub input: &'a FigureInput<'a>,
     pub options: &'a FigureOptions,
+    pub head: &'a HeadEvaluation,
     pub attention: &'a Attention,
     pub pin: Option<Pin>,
     pub q: MatrixView<'a>,
@@ -67,6 +68,7 @@ impl<'a> Parts<'a> {
         Some(Self {
             input,
             options,
+            head,
             attention: &head.attention,
             pin: valid_pin(input, options),
             q: view(MatrixId::Q)?.transposed(turned),
@@ -127,12 +129,16 @@ impl<'a> Parts<'a> {
     /// Name and shape of a matrix, and how it came about.
     pub fn caption(&self, view: &MatrixView<'_>, sketch: &Sketch) -> Caption {
         let shape = (view.values.rows(), view.values.cols());
-        let mut caption = Caption::new(view.id, view.transposed, shape, sketch.theme);
+        let mut caption = Caption::new(view.id, view.transposed, shape, sketch.theme).of_head(
+            view.id,
+            self.head,
+            sketch.theme,
+        );
         let n_features = view.values.cols();
         if matches!(view.id, MatrixId::K | MatrixId::V) && self.feature_digits(n_features, 0.0).is_none() {
             caption = caption.with_range(view.scale.range().1);
         }
-        let done = operation(view.id, view.transposed, self.input.spec, self.attention);
+        let done = operation(view.id, view.transposed, self.input.spec, self.head);
         if done.is_empty() { caption } else { caption.with_operation(&done, sketch.theme) }
     }
 

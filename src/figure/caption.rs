@@ -3,7 +3,8 @@
 use super::numbers::format_short;
 use super::sketch::{Sketch, width};
 use super::{Anchor, Color, Face, Label, MatrixId, Point, Theme};
-use crate::engine::{Attention, AttentionSpec, Scoring, SoftmaxAxis};
+use crate::engine::{AttentionSpec, MaskRule, Scoring, SoftmaxAxis};
+use crate::scene::HeadEvaluation;
 
 /// Size of names, in points.
 pub const NAME: f32 = 11.5;
@@ -25,6 +26,14 @@ impl Caption {
         let (down, across) = if transposed { (cols, rows) } else { (rows, cols) };
         let name = Label::markup(&name(id, transposed), Face::Bold, NAME, name_color(id, theme));
         Self { name, shape: format!("{down} × {across}"), operation: None }
+    }
+
+    /// Says of Q and K that rotary positions have turned them.
+    pub fn of_head(mut self, id: MatrixId, head: &HeadEvaluation, theme: &Theme) -> Self {
+        if head.unrotated.is_some() && matches!(id, MatrixId::Q | MatrixId::K) {
+            self.name = self.name.push_colored(" rotated", name_color(id, theme));
+        }
+        self
     }
 
     /// Adds the range of the colours behind the shape, for matrices that have neither digits nor a legend.
@@ -75,16 +84,23 @@ pub fn name(id: MatrixId, transposed: bool) -> String {
         MatrixId::Weights => "weights",
         MatrixId::Output | MatrixId::FinalOutput => "output",
         MatrixId::Concat => "heads side by side",
+        MatrixId::UnrotatedQ => "Q",
+        MatrixId::UnrotatedK => "K",
+        MatrixId::GivenX => "X before positions",
+        MatrixId::XPositions | MatrixId::ContextPositions => "P",
+        MatrixId::GivenContext => "context before positions",
+        MatrixId::AlibiBias => "ALiBi bias",
     };
-    let is_input = matches!(id, MatrixId::Q | MatrixId::K | MatrixId::V);
+    let is_input =
+        matches!(id, MatrixId::Q | MatrixId::K | MatrixId::V | MatrixId::UnrotatedQ | MatrixId::UnrotatedK);
     if transposed && is_input { format!("{name}^T") } else { name.to_owned() }
 }
 
 /// The colour that a matrix is named in.
 pub fn name_color(id: MatrixId, theme: &Theme) -> Color {
     match id {
-        MatrixId::Q | MatrixId::WQ => theme.query,
-        MatrixId::K | MatrixId::WK => theme.key,
+        MatrixId::Q | MatrixId::WQ | MatrixId::UnrotatedQ => theme.query,
+        MatrixId::K | MatrixId::WK | MatrixId::UnrotatedK => theme.key,
         MatrixId::V
         | MatrixId::WV
         | MatrixId::WO
@@ -96,18 +112,24 @@ pub fn name_color(id: MatrixId, theme: &Theme) -> Color {
         | MatrixId::Context
         | MatrixId::RawScores
         | MatrixId::ScaledScores
-        | MatrixId::MaskedScores => theme.ink,
+        | MatrixId::MaskedScores
+        | MatrixId::GivenX
+        | MatrixId::XPositions
+        | MatrixId::GivenContext
+        | MatrixId::ContextPositions
+        | MatrixId::AlibiBias => theme.ink,
     }
 }
 
 /// What was done to get a stage, as markup. Empty for inputs.
-pub fn operation(id: MatrixId, transposed: bool, spec: &AttentionSpec, attention: &Attention) -> String {
+pub fn operation(id: MatrixId, transposed: bool, spec: &AttentionSpec, head: &HeadEvaluation) -> String {
     match id {
         MatrixId::RawScores => scorer(&spec.scoring, transposed).to_owned(),
-        MatrixId::ScaledScores => scaling(spec, attention),
-        MatrixId::MaskedScores if spec.mask.is_empty() => "no mask".to_owned(),
-        MatrixId::MaskedScores if transposed => "+ M^T".to_owned(),
-        MatrixId::MaskedScores => "+ M".to_owned(),
+        MatrixId::ScaledScores => scaling(spec, head.attention.scale),
+        MatrixId::MaskedScores => masking(spec, transposed, head),
+        MatrixId::AlibiBias => {
+            linear_bias(head).map_or_else(String::new, |bias| format!("{bias}, query i, key j"))
+        }
         MatrixId::Weights => {
             let sums =
                 if (spec.softmax.over == SoftmaxAxis::Keys) == transposed { "columns" } else { "rows" };
@@ -129,10 +151,32 @@ fn scorer(scoring: &Scoring, transposed: bool) -> &'static str {
     }
 }
 
-fn scaling(spec: &AttentionSpec, attention: &Attention) -> String {
+/// `+ M`, `+ 0.25 (j − i)`, or both. The layer that ALiBi is for the engine is no part of M.
+fn masking(spec: &AttentionSpec, transposed: bool, head: &HeadEvaluation) -> String {
+    let has_mask = spec.mask.len() > usize::from(head.alibi.is_some());
+    let mask = if transposed { "+ M^T" } else { "+ M" };
+    match linear_bias(head) {
+        Some(bias) if has_mask => format!("{mask} + {bias}"),
+        Some(bias) => format!("+ {bias}, no mask"),
+        None if has_mask => mask.to_owned(),
+        None => "no mask".to_owned(),
+    }
+}
+
+/// What ALiBi adds to a pair of a query at i and a key at j.
+fn linear_bias(head: &HeadEvaluation) -> Option<String> {
+    head.alibi.as_ref().map(|alibi| format!("{} (j − i)", format_short(alibi.slope, 6)))
+}
+
+/// Whether a layer other than ALiBi hides or adds something.
+pub fn has_mask(spec: &AttentionSpec) -> bool {
+    spec.mask.iter().any(|rule| !matches!(rule, MaskRule::Alibi(_)))
+}
+
+fn scaling(spec: &AttentionSpec, scale: f64) -> String {
     let scale = match spec.scoring {
-        Scoring::ScaledDot if attention.scale > 0.0 => {
-            format!("÷ √d_k = {}", format_short(1.0 / attention.scale, 4))
+        Scoring::ScaledDot if scale > 0.0 => {
+            format!("÷ √d_k = {}", format_short(1.0 / scale, 4))
         }
         Scoring::Scale(scale) => format!("× {}", format_short(scale, 4)),
         _ => "not scaled".to_owned(),

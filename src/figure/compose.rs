@@ -3,6 +3,7 @@
 use super::board::board;
 use super::chart::chart;
 use super::heads::heads;
+use super::positions::positions;
 use super::projection::projection;
 use super::trace_figure::trace_figure;
 use super::{Drawing, Figure, FigureInput, FigureOptions, single};
@@ -23,6 +24,7 @@ pub fn compose_input(figure: &Figure, input: &FigureInput<'_>, options: &FigureO
         Figure::Matrix(id) => single::matrix(*id, input, options),
         Figure::Heads => heads(input, options),
         Figure::Projection => projection(input, options),
+        Figure::Positions => positions(input, options),
         Figure::Trace => trace_figure(input, options),
         Figure::Chart(spec) => chart(spec, options.theme.colors()),
     }

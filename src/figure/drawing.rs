@@ -222,6 +222,20 @@ pub enum MatrixId {
     Concat,
     /// concat · W_O.
     FinalOutput,
+    /// Queries before rotary positions turned them.
+    UnrotatedQ,
+    /// Keys before rotary positions turned them.
+    UnrotatedK,
+    /// Hidden states before sinusoidal positions were added.
+    GivenX,
+    /// What is added to them.
+    XPositions,
+    /// Hidden states of keys and values before sinusoidal positions were added, where they are others than X.
+    GivenContext,
+    /// What is added to them.
+    ContextPositions,
+    /// What ALiBi adds to the scaled scores.
+    AlibiBias,
 }
 
 /// One cell, addressed as the matrix is written, whatever way round it is drawn.

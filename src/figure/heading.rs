@@ -1,9 +1,10 @@
 //! Title and formula above a figure.
 
+use super::caption::has_mask;
 use super::numbers::format_short;
 use super::sketch::Sketch;
 use super::{Anchor, Face, FigureInput, Label, Point, formula};
-use crate::engine::{AttentionSpec, Scoring, SoftmaxAxis};
+use crate::engine::{MaskRule, Precision, Scoring, SoftmaxAxis};
 
 /// Size of the title, in points.
 const TITLE: f32 = 18.0;
@@ -33,7 +34,7 @@ impl Heading {
 
     /// The heading of a figure of all heads: title and formula.
     pub fn of_scene(input: &FigureInput<'_>, sketch: &Sketch) -> Self {
-        let formula = formula(&attention_tex(input.spec), FORMULA, sketch.theme.ink).ok();
+        let formula = formula(&attention_tex(input), FORMULA, sketch.theme.ink).ok();
         Self { formula, ..Self::plain(input.title, sketch) }
     }
 
@@ -66,14 +67,17 @@ impl Heading {
 }
 
 /// The formula in force, as TeX.
-pub fn attention_tex(spec: &AttentionSpec) -> String {
+pub fn attention_tex(input: &FigureInput<'_>) -> String {
+    let spec = input.spec;
+    let (q, k) = if input.is_rotated() { (r"Q_{\mathrm{rot}}", r"K_{\mathrm{rot}}") } else { ("Q", "K") };
+    let product = format!(r"{q}{k}^{{\top}}");
     let cap = spec.softcap.map(tex_number);
     let (factor, scores, divisor) = match &spec.scoring {
-        Scoring::ScaledDot => (String::new(), r"QK^{\top}", r"\sqrt{d_k}"),
-        Scoring::Dot => (String::new(), r"QK^{\top}", ""),
-        Scoring::Scale(scale) => (tex_number(*scale) + r"\,", r"QK^{\top}", ""),
-        Scoring::Additive { .. } => (String::new(), r"v^{\top}\tanh(W_q\,q+W_k\,k)", ""),
-        Scoring::General { .. } => (String::new(), r"QWK^{\top}", ""),
+        Scoring::ScaledDot => (String::new(), product, r"\sqrt{d_k}"),
+        Scoring::Dot => (String::new(), product, ""),
+        Scoring::Scale(scale) => (tex_number(*scale) + r"\,", product, ""),
+        Scoring::Additive { .. } => (String::new(), r"v^{\top}\tanh(W_q\,q+W_k\,k)".to_owned(), ""),
+        Scoring::General { .. } => (String::new(), format!(r"{q}W{k}^{{\top}}"), ""),
     };
     let divisor = format!("{}{divisor}", cap.as_deref().unwrap_or_default());
     let mut argument = format!("{factor}{scores}");
@@ -83,14 +87,21 @@ pub fn attention_tex(spec: &AttentionSpec) -> String {
     if let Some(cap) = cap {
         argument = format!(r"{cap}\tanh\!\left({argument}\right)");
     }
-    if !spec.mask.is_empty() {
+    if has_mask(spec) {
         argument += "+M";
+    }
+    if spec.mask.iter().any(|rule| matches!(rule, MaskRule::Alibi(_))) {
+        argument += r"+m\,(j-i)";
     }
     let softmax = match spec.softmax.over {
         SoftmaxAxis::Keys => r"\mathrm{softmax}",
         SoftmaxAxis::Queries => r"\mathrm{softmax}_{\mathrm{queries}}",
     };
-    format!(r"\mathrm{{Attention}}(Q,K,V)={softmax}\!\left({argument}\right)V")
+    let format = match spec.precision {
+        Precision::F64 => String::new(),
+        narrow => format!(r"\qquad\text{{in {}}}", narrow.label()),
+    };
+    format!(r"\mathrm{{Attention}}(Q,K,V)={softmax}\!\left({argument}\right)V{format}")
 }
 
 fn tex_number(value: f64) -> String {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::MatrixId;
 use crate::engine::{AttentionSpec, Matrix};
-use crate::scene::{Evaluation, HeadEvaluation, Projection, Scene};
+use crate::scene::{Evaluation, HeadEvaluation, Position, Projection, Scene, Sinusoidal};
 
 /// Everything that a figure may show. Layout reads nothing else, so it can be tried on evaluations made by hand.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +25,8 @@ pub struct FigureInput<'a> {
     pub spec: &'a AttentionSpec,
     /// Hidden states and weights, where Q, K and V are projected.
     pub projection: Option<&'a Projection>,
+    /// How attention comes to know where a token stands.
+    pub position: Position,
 }
 
 impl<'a> FigureInput<'a> {
@@ -39,6 +41,7 @@ impl<'a> FigureInput<'a> {
             output: &evaluation.output,
             spec: scene.attention_spec(),
             projection: scene.projection(),
+            position: scene.spec().position,
         }
     }
 
@@ -73,6 +76,30 @@ impl<'a> FigureInput<'a> {
             MatrixId::Output => Some(&stages.attention.output),
             MatrixId::Concat => Some(self.concat),
             MatrixId::FinalOutput => Some(self.output),
+            MatrixId::UnrotatedQ => stages.unrotated.as_ref().map(|unrotated| &*unrotated.q),
+            MatrixId::UnrotatedK => stages.unrotated.as_ref().map(|unrotated| &*unrotated.k),
+            MatrixId::GivenX => self.sinusoidal().map(|added| &*added.x),
+            MatrixId::XPositions => self.sinusoidal().map(|added| &*added.x_positions),
+            MatrixId::GivenContext => self.sinusoidal_context().map(|added| &*added.context),
+            MatrixId::ContextPositions => self.sinusoidal_context().map(|added| &*added.context_positions),
+            MatrixId::AlibiBias => stages.alibi.as_ref().map(|alibi| &*alibi.bias),
         }
+    }
+
+    /// What was added to the hidden states.
+    fn sinusoidal(&self) -> Option<&'a Sinusoidal> {
+        self.projection?.sinusoidal.as_ref()
+    }
+
+    /// The same, where keys and values are made of others than the queries are.
+    fn sinusoidal_context(&self) -> Option<&'a Sinusoidal> {
+        let projection =
+            self.projection.filter(|projection| !Arc::ptr_eq(&projection.x, &projection.context));
+        projection?.sinusoidal.as_ref()
+    }
+
+    /// Whether rotary positions turn queries and keys.
+    pub fn is_rotated(&self) -> bool {
+        matches!(self.position, Position::Rope { .. })
     }
 }

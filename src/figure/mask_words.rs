@@ -1,7 +1,7 @@
 //! Mask layers in words: what each is called, and why it blocks a pair.
 
 use super::FigureInput;
-use super::numbers::format_number;
+use super::numbers::{format_number, format_short};
 use super::trace::TraceLine;
 use crate::engine::{Corner, MaskRule, Trace};
 
@@ -21,6 +21,7 @@ pub fn mask_name(rule: &MaskRule) -> String {
         MaskRule::Strided(stride) => format!("every {stride} positions"),
         MaskRule::Matrix { .. } => "boolean matrix".to_owned(),
         MaskRule::Additive(_) => "additive matrix".to_owned(),
+        MaskRule::Alibi(_) => "ALiBi".to_owned(),
         MaskRule::MatrixPerHead { .. } => "boolean matrix of this head".to_owned(),
         MaskRule::AdditivePerHead(_) => "additive matrix of this head".to_owned(),
     }
@@ -31,7 +32,7 @@ fn side(width: Option<usize>) -> String {
 }
 
 /// What the mask says about the traced pair, and which layer says so. Positions are counted from 1, as on the axes.
-pub fn verdict(input: &FigureInput<'_>, trace: &Trace, decimals: usize) -> Vec<TraceLine> {
+pub fn verdict(input: &FigureInput<'_>, head: usize, trace: &Trace, decimals: usize) -> Vec<TraceLine> {
     let layers = &input.spec.mask;
     if layers.is_empty() {
         return vec![TraceLine::muted("no mask: every key is visible")];
@@ -47,18 +48,43 @@ pub fn verdict(input: &FigureInput<'_>, trace: &Trace, decimals: usize) -> Vec<T
         return lines;
     }
     let reasons: Vec<String> = layers.iter().filter_map(|rule| reason(rule, input, trace, true)).collect();
+    let is_open = layers.iter().all(|rule| matches!(rule, MaskRule::Alibi(_)));
     lines.push(TraceLine::plain(format!(
         "visible{}{}",
-        if reasons.is_empty() { "" } else { ": " },
+        if is_open {
+            ": no mask"
+        } else if reasons.is_empty() {
+            ""
+        } else {
+            ": "
+        },
         reasons.join("; ")
     )));
     for (layer, bias) in &trace.mask.biases {
-        lines.push(TraceLine::plain(format!("layer {} adds {}", layer + 1, format_number(*bias, decimals))));
+        lines.push(TraceLine::plain(match layers.get(*layer) {
+            Some(MaskRule::Alibi(slopes)) => linear_bias(input, trace, slopes, head, *bias, decimals),
+            _ => format!("layer {} adds {}", layer + 1, format_number(*bias, decimals)),
+        }));
     }
     if !trace.mask.biases.is_empty() {
         lines.push(TraceLine::result(format!("masked score {}", format_number(trace.mask.masked, decimals))));
     }
     lines
+}
+
+/// `ALiBi adds 0.25 · (1 − 3) = −0.5`: key position − query position, counted as on the axes.
+fn linear_bias(
+    input: &FigureInput<'_>,
+    trace: &Trace,
+    slopes: &[f64],
+    head: usize,
+    bias: f64,
+    decimals: usize,
+) -> String {
+    let slope = slopes.get(head).copied().unwrap_or(f64::NAN);
+    let (key, query) = (trace.key as i64 + 1, trace.query as i64 + 1 + input.spec.position_offset);
+    let query = if query < 0 { format!("(−{})", query.unsigned_abs()) } else { query.to_string() };
+    format!("ALiBi adds {} · ({key} − {query}) = {}", format_short(slope, 6), format_number(bias, decimals))
 }
 
 /// The comparison that a layer makes, for layers that compare positions.

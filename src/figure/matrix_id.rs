@@ -23,6 +23,13 @@ impl MatrixId {
             Self::Output => "output",
             Self::Concat => "concat",
             Self::FinalOutput => "final_output",
+            Self::UnrotatedQ => "q_unrotated",
+            Self::UnrotatedK => "k_unrotated",
+            Self::GivenX => "x_given",
+            Self::XPositions => "x_positions",
+            Self::GivenContext => "context_given",
+            Self::ContextPositions => "context_positions",
+            Self::AlibiBias => "alibi_bias",
         }
     }
 
@@ -45,12 +52,43 @@ impl MatrixId {
             Self::Output => "Output",
             Self::Concat => "Heads side by side",
             Self::FinalOutput => "Output after W_O",
+            Self::UnrotatedQ => "Q before rotation",
+            Self::UnrotatedK => "K before rotation",
+            Self::GivenX => "X before positions",
+            Self::XPositions => "Positions of X",
+            Self::GivenContext => "Context before positions",
+            Self::ContextPositions => "Positions of the context",
+            Self::AlibiBias => "ALiBi bias",
         }
     }
 
     /// Whether a cell of it is a pair of a query and a key.
     pub const fn is_score_like(self) -> bool {
         matches!(self, Self::RawScores | Self::ScaledScores | Self::MaskedScores | Self::Weights)
+    }
+
+    /// What its rows and columns stand for.
+    pub const fn axes(self) -> (AxisOf, AxisOf) {
+        match self {
+            Self::RawScores | Self::ScaledScores | Self::MaskedScores | Self::Weights | Self::AlibiBias => {
+                (AxisOf::Queries, AxisOf::Keys)
+            }
+            Self::X
+            | Self::Q
+            | Self::Output
+            | Self::Concat
+            | Self::FinalOutput
+            | Self::UnrotatedQ
+            | Self::GivenX
+            | Self::XPositions => (AxisOf::Queries, AxisOf::Features),
+            Self::Context
+            | Self::K
+            | Self::V
+            | Self::UnrotatedK
+            | Self::GivenContext
+            | Self::ContextPositions => (AxisOf::Keys, AxisOf::Features),
+            Self::WQ | Self::WK | Self::WV | Self::WO => (AxisOf::Features, AxisOf::Features),
+        }
     }
 
     /// Whether each head has its own.
@@ -65,8 +103,23 @@ impl MatrixId {
                 | Self::WO
                 | Self::Concat
                 | Self::FinalOutput
+                | Self::GivenX
+                | Self::XPositions
+                | Self::GivenContext
+                | Self::ContextPositions
         )
     }
+}
+
+/// What the rows or the columns of a matrix stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AxisOf {
+    /// One per query.
+    Queries,
+    /// One per key.
+    Keys,
+    /// One per feature.
+    Features,
 }
 
 impl From<Stage> for MatrixId {

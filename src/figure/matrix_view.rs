@@ -248,8 +248,8 @@ fn format_of(id: MatrixId, values: &Matrix, decimals: usize) -> NumberFormat {
 fn hues_of(id: MatrixId) -> Option<Signed> {
     match id {
         MatrixId::Weights => None,
-        MatrixId::Q | MatrixId::WQ => Some(Signed::Queries),
-        MatrixId::K | MatrixId::WK => Some(Signed::Keys),
+        MatrixId::Q | MatrixId::WQ | MatrixId::UnrotatedQ => Some(Signed::Queries),
+        MatrixId::K | MatrixId::WK | MatrixId::UnrotatedK => Some(Signed::Keys),
         MatrixId::V
         | MatrixId::WV
         | MatrixId::WO
@@ -260,6 +260,11 @@ fn hues_of(id: MatrixId) -> Option<Signed> {
         | MatrixId::Context
         | MatrixId::RawScores
         | MatrixId::ScaledScores
-        | MatrixId::MaskedScores => Some(Signed::Scores),
+        | MatrixId::MaskedScores
+        | MatrixId::GivenX
+        | MatrixId::XPositions
+        | MatrixId::GivenContext
+        | MatrixId::ContextPositions
+        | MatrixId::AlibiBias => Some(Signed::Scores),
     }
 }

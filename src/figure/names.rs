@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{FigureInput, MatrixId};
+use super::{AxisOf, FigureInput, MatrixId};
 use crate::engine::Matrix;
 use crate::scene::{Evaluation, Scene};
 
@@ -28,19 +28,11 @@ pub struct Labels {
 
 /// Tokens where an axis of the matrix is one of queries or keys, numbers from 1 otherwise.
 pub fn labels_of(scene: &Scene, matrix: MatrixId, numbers: &Matrix) -> Labels {
-    let counted = |n: usize| (1..=n).map(|index| index.to_string()).collect::<Vec<_>>();
-    let (queries, keys) = (scene.query_labels().to_vec(), scene.key_labels().to_vec());
-    let features = counted(numbers.cols());
-    match matrix {
-        MatrixId::RawScores | MatrixId::ScaledScores | MatrixId::MaskedScores | MatrixId::Weights => {
-            Labels { rows: queries, cols: keys }
-        }
-        MatrixId::Q | MatrixId::X | MatrixId::Output | MatrixId::Concat | MatrixId::FinalOutput => {
-            Labels { rows: queries, cols: features }
-        }
-        MatrixId::K | MatrixId::V | MatrixId::Context => Labels { rows: keys, cols: features },
-        MatrixId::WQ | MatrixId::WK | MatrixId::WV | MatrixId::WO => {
-            Labels { rows: counted(numbers.rows()), cols: features }
-        }
-    }
+    let labels = |axis, n: usize| match axis {
+        AxisOf::Queries => scene.query_labels().to_vec(),
+        AxisOf::Keys => scene.key_labels().to_vec(),
+        AxisOf::Features => (1..=n).map(|index| index.to_string()).collect(),
+    };
+    let (rows, cols) = matrix.axes();
+    Labels { rows: labels(rows, numbers.rows()), cols: labels(cols, numbers.cols()) }
 }

@@ -22,8 +22,12 @@ pub fn projection(input: &FigureInput<'_>, options: &FigureOptions) -> Drawing {
         return sketch.into_drawing(MARGIN, input.title.to_owned(), words.to_owned());
     }
     let mut y = 0.0;
-    for (w, result) in [(MatrixId::WQ, MatrixId::Q), (MatrixId::WK, MatrixId::K), (MatrixId::WV, MatrixId::V)]
-    {
+    // Rotary positions come after the projection.
+    let (q, k) = match input.is_rotated() {
+        true => (MatrixId::UnrotatedQ, MatrixId::UnrotatedK),
+        false => (MatrixId::Q, MatrixId::K),
+    };
+    for (w, result) in [(MatrixId::WQ, q), (MatrixId::WK, k), (MatrixId::WV, MatrixId::V)] {
         y = draw_row(&mut sketch, input, options, (w, result), y) + ROW_GAP;
     }
     if options.title {
@@ -75,19 +79,20 @@ fn factor<'a>(
     let view = MatrixView::new(input, id, options)?;
     let caption = Caption::new(id, false, (view.values.rows(), view.values.cols()), sketch.theme);
     let biased = input.projection.is_some_and(|projection| match id {
-        MatrixId::Q => projection.b_q.is_some(),
-        MatrixId::K => projection.b_k.is_some(),
+        MatrixId::Q | MatrixId::UnrotatedQ => projection.b_q.is_some(),
+        MatrixId::K | MatrixId::UnrotatedK => projection.b_k.is_some(),
         MatrixId::V => projection.b_v.is_some(),
         _ => false,
     });
     let several = input.heads.len() > 1;
     let words = match id {
-        MatrixId::Q if biased => "+ b_Q",
-        MatrixId::K if biased => "+ b_K",
+        MatrixId::Q | MatrixId::UnrotatedQ if biased => "+ b_Q",
+        MatrixId::K | MatrixId::UnrotatedK if biased => "+ b_K",
         MatrixId::V if biased => "+ b_V",
         _ => "",
     };
-    let is_result = matches!(id, MatrixId::Q | MatrixId::K | MatrixId::V);
+    let is_result =
+        matches!(id, MatrixId::Q | MatrixId::K | MatrixId::V | MatrixId::UnrotatedQ | MatrixId::UnrotatedK);
     let head = if several && is_result { head_words(input, options.head) } else { String::new() };
     let line =
         [words, head.as_str()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");

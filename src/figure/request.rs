@@ -18,6 +18,8 @@ pub enum Figure {
     Heads,
     /// X times W_Q, W_K and W_V: where Q, K and V come from.
     Projection,
+    /// What positions do: Q and K before and after rotation, what is added to X, or the bias of ALiBi.
+    Positions,
     /// A line chart.
     Chart(Box<ChartSpec>),
 }

@@ -9,7 +9,7 @@ use super::matrix_view::MatrixView;
 use super::sizing::{self, CellPlan};
 use super::sketch::Sketch;
 use super::words::matrix_words;
-use super::{Anchor, Drawing, FigureInput, FigureOptions, Grid, MatrixId, Pin, Point, Size};
+use super::{Anchor, AxisOf, Drawing, FigureInput, FigureOptions, Grid, MatrixId, Pin, Point, Size};
 use crate::scene::{Orientation, Stage};
 
 /// One stage of the head.
@@ -55,32 +55,24 @@ pub fn plan(view: &MatrixView<'_>) -> CellPlan {
 
 /// What the rows of a matrix stand for, and what its columns do.
 fn labels_of<'a>(id: MatrixId, input: &FigureInput<'a>) -> (Option<&'a [String]>, Option<&'a [String]>) {
-    let (queries, keys) = (Some(input.query_labels), Some(input.key_labels));
-    match id {
-        MatrixId::RawScores | MatrixId::ScaledScores | MatrixId::MaskedScores | MatrixId::Weights => {
-            (queries, keys)
-        }
-        MatrixId::X | MatrixId::Q | MatrixId::Output | MatrixId::Concat | MatrixId::FinalOutput => {
-            (queries, None)
-        }
-        MatrixId::Context | MatrixId::K | MatrixId::V => (keys, None),
-        MatrixId::WQ | MatrixId::WK | MatrixId::WV | MatrixId::WO => (None, None),
-    }
+    let labels = |axis| match axis {
+        AxisOf::Queries => Some(input.query_labels),
+        AxisOf::Keys => Some(input.key_labels),
+        AxisOf::Features => None,
+    };
+    let (rows, cols) = id.axes();
+    (labels(rows), labels(cols))
 }
 
 /// The pinned row and column of a matrix.
 fn pinned_of(id: MatrixId, pin: Option<Pin>) -> (Option<usize>, Option<usize>) {
-    let (query, key) = (pin.map(|pin| pin.query), pin.map(|pin| pin.key));
-    match id {
-        MatrixId::RawScores | MatrixId::ScaledScores | MatrixId::MaskedScores | MatrixId::Weights => {
-            (query, key)
-        }
-        MatrixId::X | MatrixId::Q | MatrixId::Output | MatrixId::Concat | MatrixId::FinalOutput => {
-            (query, None)
-        }
-        MatrixId::Context | MatrixId::K | MatrixId::V => (key, None),
-        MatrixId::WQ | MatrixId::WK | MatrixId::WV | MatrixId::WO => (None, None),
-    }
+    let pinned = |axis| match axis {
+        AxisOf::Queries => pin.map(|pin| pin.query),
+        AxisOf::Keys => pin.map(|pin| pin.key),
+        AxisOf::Features => None,
+    };
+    let (rows, cols) = id.axes();
+    (pinned(rows), pinned(cols))
 }
 
 fn draw_axes(sketch: &mut Sketch, input: &FigureInput<'_>, options: &FigureOptions, grid: &Grid) {
@@ -113,7 +105,8 @@ fn draw_below(
     let at = Point { x: grid.rect.x, y: grid.rect.bottom() + CAPTION_DROP };
     let mut caption = Caption::new(view.id, view.transposed, (grid.rows, grid.cols), sketch.theme);
     if let Some(head) = input.head(options.head) {
-        let done = operation(view.id, view.transposed, input.spec, &head.attention);
+        caption = caption.of_head(view.id, head, sketch.theme);
+        let done = operation(view.id, view.transposed, input.spec, head);
         let place = (input.heads.len() > 1).then(|| head_words(input, options.head));
         let parts: Vec<String> =
             [Some(done), place].into_iter().flatten().filter(|s| !s.is_empty()).collect();

@@ -3,9 +3,12 @@
 use super::mask_words::verdict;
 use super::numbers::{format_number, format_short};
 use super::shorten::shorten_to_graphemes;
+use super::trace_positions::{additions, rotations};
 use super::trace_products::{output_sum, product_sum, projections, vector};
 use super::{FigureInput, Pin};
-use crate::engine::{Carry, EmptyRow, ScoreTrace, Scoring, SoftmaxAxis, SoftmaxTrace, Trace, trace};
+use crate::engine::{
+    Carry, EmptyRow, Precision, ScoreTrace, Scoring, SoftmaxAxis, SoftmaxTrace, Trace, trace,
+};
 
 /// How a line is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,14 +74,21 @@ impl TraceSection {
 pub fn trace_text(input: &FigureInput<'_>, head: usize, pin: Pin, decimals: usize) -> Option<TraceText> {
     let head = input.head(head)?;
     let pair = (pin.query, pin.key);
-    let exact = trace(&head.input, input.spec, head.query_head, pair, Carry::Exact)?;
-    let rounded = trace(&head.input, input.spec, head.query_head, pair, Carry::Decimals(decimals))?;
-    let mut sections = projections(input, head, pin, decimals);
-    sections.push(raw_score(&exact, decimals));
-    sections.push(scaled(input, &exact, decimals));
-    sections.push(TraceSection::new("Mask", verdict(input, &exact, decimals)));
-    sections.push(softmax(&exact.softmax, (pin.query, pin.key), decimals));
-    sections.push(output(&exact, &rounded, decimals));
+    let traced = |carry| trace(&head.input, input.spec, head.query_head, pair, carry);
+    // What is on the board, and beside its output what paper or the widest format give.
+    let (shown, beside) = match input.spec.precision {
+        Precision::F64 => (traced(Carry::Exact)?, traced(Carry::Decimals(decimals))?),
+        narrow => (traced(Carry::Stored(narrow))?, traced(Carry::Exact)?),
+    };
+    let mut sections = additions(input, pin, decimals);
+    sections.extend(projections(input, head, pin, decimals));
+    sections.extend(rotations(input, head, pin, decimals));
+    sections.push(raw_score(&shown, decimals));
+    sections.push(scaled(input, &shown, decimals));
+    let title = if head.alibi.is_some() { "Mask and bias" } else { "Mask" };
+    sections.push(TraceSection::new(title, verdict(input, head.query_head, &shown, decimals)));
+    sections.push(softmax(&shown.softmax, (pin.query, pin.key), decimals));
+    sections.push(output(&shown, &beside, decimals));
     let name = |labels: &[String], index: usize| {
         labels.get(index).map_or_else(|| (index + 1).to_string(), |label| shorten_to_graphemes(label, 32))
     };
@@ -87,6 +97,17 @@ pub fn trace_text(input: &FigureInput<'_>, head: usize, pin: Pin, decimals: usiz
 }
 
 fn raw_score(trace: &Trace, decimals: usize) -> TraceSection {
+    let mut section = scorer(trace, decimals);
+    if let Carry::Stored(precision) = trace.carry {
+        let stored = format_short(trace.carry.store(trace.score.total()), decimals);
+        let name = precision.label();
+        let sums = if precision == Precision::F32 { "" } else { ", products and sums kept in f32" };
+        section.lines.push(TraceLine::muted(format!("stored in {name}: {stored}{sums}")));
+    }
+    section
+}
+
+fn scorer(trace: &Trace, decimals: usize) -> TraceSection {
     let short = |value| format_short(value, decimals);
     match &trace.score {
         ScoreTrace::Dot(product) => {
@@ -174,14 +195,17 @@ fn softmax(trace: &SoftmaxTrace, (query, key): (usize, usize), decimals: usize) 
     TraceSection::new(title, lines)
 }
 
-fn output(exact: &Trace, rounded: &Trace, decimals: usize) -> TraceSection {
-    let mut lines = vec![TraceLine::plain(output_sum(&exact.output, decimals))];
+fn output(shown: &Trace, beside: &Trace, decimals: usize) -> TraceSection {
+    let mut lines = vec![TraceLine::plain(output_sum(&shown.output, decimals))];
     lines.push(TraceLine::result(format!(
         "= {}",
-        vector(&exact.output.row(), |v| format_number(v, decimals))
+        vector(&shown.output.row(), |v| format_number(v, decimals))
     )));
-    let by_hand = vector(&rounded.output.row(), |v| format_number(v, decimals));
-    lines.push(TraceLine::muted(format!("rounded to {decimals} places at each step: {by_hand}")));
+    let other = vector(&beside.output.row(), |v| format_number(v, decimals));
+    lines.push(TraceLine::muted(match shown.carry {
+        Carry::Stored(_) => format!("the same inputs in f64: {other}"),
+        Carry::Exact | Carry::Decimals(_) => format!("rounded to {decimals} places at each step: {other}"),
+    }));
     TraceSection::new("Output row", lines)
 }
 

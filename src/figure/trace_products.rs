@@ -62,7 +62,7 @@ pub fn projections(
     decimals: usize,
 ) -> Vec<TraceSection> {
     let Some(projection) = input.projection else { return Vec::new() };
-    let (q, k, v) = (&head.input.q, &head.input.k, &head.input.v);
+    let (q, k, v) = (&head.input.q, &head.input.k, &head.input.v); // their widths; positions come later
     let rows = [
         (
             "Query q = x W_Q",

@@ -1,10 +1,11 @@
 //! Figures in words, for a person who cannot see them.
 
 use super::board::valid_pin;
-use super::numbers::format_number;
+use super::numbers::{format_number, format_short};
 use super::shorten::shorten_to_graphemes;
 use super::{FigureInput, FigureOptions, MatrixId};
-use crate::engine::{Attention, Matrix};
+use crate::engine::{Attention, Matrix, Precision};
+use crate::scene::{HeadEvaluation, Position};
 
 /// A reader can take in so many weights at once.
 const WEIGHTS_NAMED: usize = 3;
@@ -24,6 +25,7 @@ pub fn board_words(input: &FigureInput<'_>, options: &FigureOptions) -> String {
     if input.heads.len() > 1 {
         words.push(format!("Head {} of {}.", head.query_head + 1, input.heads.len()));
     }
+    words.extend(position_words(input, head));
     words.extend(blocked_words(&head.attention));
     words.extend(weight_words(input, &head.attention.weights, options.decimals));
     if let Some(pin) = valid_pin(input, options) {
@@ -32,6 +34,27 @@ pub fn board_words(input: &FigureInput<'_>, options: &FigureOptions) -> String {
         words.push(format!("Pinned: from {query} to {key}, weight {weight}."));
     }
     words.join(" ")
+}
+
+/// What positions do to the head, and the number format where it is not the usual one.
+fn position_words(input: &FigureInput<'_>, head: &HeadEvaluation) -> Vec<String> {
+    let mut words = Vec::new();
+    match input.position {
+        Position::None => {}
+        Position::Rope { .. } => words.push("Queries and keys are rotated by their positions.".to_owned()),
+        Position::Sinusoidal => words.push("Sinusoidal positions are added to the hidden states.".to_owned()),
+        Position::Alibi => {
+            let slope = head.alibi.as_ref().map_or(0.0, |alibi| alibi.slope);
+            words.push(format!(
+                "ALiBi takes {} off a score for each step of distance.",
+                format_short(slope, 6)
+            ));
+        }
+    }
+    if input.spec.precision != Precision::F64 {
+        words.push(format!("Every stage is stored in {}.", input.spec.precision.label()));
+    }
+    words
 }
 
 /// The description of one matrix: what, its shape and its range.

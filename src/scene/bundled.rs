@@ -51,6 +51,11 @@ static SCENES: &[Bundled] = bundled![
     "32_bank_loan_layer_5",
     "33_boat_bank_layer_0",
     "34_boat_bank_layer_5",
+    "35_rotary_positions",
+    "36_linear_biases",
+    "37_window_stride_global",
+    "38_half_precision_overflow",
+    "39_lost_differences",
 ];
 
 /// Tensor files that bundled scenes refer to, under the paths by which they do.

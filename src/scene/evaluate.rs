@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::positions::{Prepared, prepared};
 use super::warnings::not_finite_rows;
 use super::{Evaluation, HeadEvaluation, Scene};
 use crate::engine::{
@@ -12,15 +13,16 @@ use crate::engine::{
 ///
 /// Cannot fail: a [`Scene`] is valid. Takes time in proportion to heads · n_q · n_k · (d_k + d_v).
 pub fn evaluate(scene: &Scene) -> Evaluation {
-    let heads: Vec<HeadEvaluation> = scene
-        .head_inputs()
-        .iter()
+    let heads: Vec<HeadEvaluation> = prepared(scene)
+        .into_iter()
         .enumerate()
-        .map(|(query_head, input)| HeadEvaluation {
+        .map(|(query_head, Prepared { input, unrotated, alibi })| HeadEvaluation {
             query_head,
             kv_head: scene.kv_head_of(query_head),
-            attention: attend(input, scene.attention_spec(), query_head),
-            input: input.clone(),
+            attention: attend(&input, scene.attention_spec(), query_head),
+            input,
+            unrotated,
+            alibi,
         })
         .collect();
     let outputs: Vec<&Matrix> = heads.iter().map(|head| &head.attention.output).collect();

@@ -24,8 +24,30 @@ pub struct HeadEvaluation {
     pub query_head: usize,
     /// The KV head that it reads, from 0: ⌊query_head · kv_heads / h⌋.
     pub kv_head: usize,
-    /// Q, K and V of this head.
+    /// Q, K and V that the scores and the output are made of: turned by rotary positions and rounded to the precision of the scene.
     pub input: HeadInput,
+    /// Q and K before rotary positions turned them, not rounded; `None` where nothing is turned.
+    pub unrotated: Option<Unrotated>,
+    /// What ALiBi adds to the scaled scores, where the scene gives positions in that way.
+    pub alibi: Option<AlibiBias>,
     /// Every stage.
     pub attention: Attention,
+}
+
+/// Q and K of one head as they are given or projected, before they are turned.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unrotated {
+    /// Shape (n_q, d_k).
+    pub q: Arc<Matrix>,
+    /// Shape (n_k, d_k).
+    pub k: Arc<Matrix>,
+}
+
+/// The linear bias of one query head.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlibiBias {
+    /// What each step of distance takes off a score; above 0.
+    pub slope: f64,
+    /// slope · (key position − query position). Shape (n_q, n_k).
+    pub bias: Arc<Matrix>,
 }

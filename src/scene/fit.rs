@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::inputs::{Inputs, Sizes};
-use super::model::{SceneSpec, ScoringSpec};
+use super::model::{Input, Position, SceneSpec, ScoringSpec};
 use super::resolve::{Resolver, grouped_wide};
 use super::tensors::grouped;
-use crate::engine::{MaskRule, MaskShapeError, Scoring};
+use crate::engine::{MaskRule, MaskShapeError, OddWidth, Precision, Scoring};
 
 /// What the stages of all heads may take: 2 GiB.
 const MAX_BYTES: u128 = 2 << 30;
@@ -107,6 +107,34 @@ pub(super) fn settings(spec: &SceneSpec, resolver: &mut Resolver<'_>) {
     }
 }
 
+/// Whether this input can be given its positions in this way.
+pub(super) fn positions(spec: &SceneSpec, inputs: Option<&Inputs>, resolver: &mut Resolver<'_>) {
+    match spec.position {
+        Position::None | Position::Alibi => {}
+        Position::Sinusoidal => {
+            if !matches!(spec.input, Input::Projected(_)) {
+                let message =
+                    "sinusoidal positions are added to hidden states, but this input gives Q, K and V";
+                resolver.complain_with(
+                    "position",
+                    message,
+                    "write input: Projected(..), or take Rope or Alibi, which need no hidden states",
+                );
+            }
+        }
+        Position::Rope { base, .. } => {
+            if !(base.is_finite() && base >= 1.0) {
+                let message = format!("the base is {base}; expected a finite number, 1 or more");
+                resolver.complain("position.base", message);
+            }
+            let widths = inputs.map(|inputs| [inputs.sizes().d_q, inputs.sizes().d_k]);
+            if let Some(width) = widths.into_iter().flatten().find(|width| !width.is_multiple_of(2)) {
+                resolver.complain("position", OddWidth { width }.to_string());
+            }
+        }
+    }
+}
+
 /// Every layer against the queries, keys and heads.
 pub(super) fn masks(layers: &[MaskRule], inputs: &Inputs, resolver: &mut Resolver<'_>) {
     let Sizes { n_q, n_k, heads, .. } = *inputs.sizes();
@@ -122,7 +150,9 @@ pub(super) fn masks(layers: &[MaskRule], inputs: &Inputs, resolver: &mut Resolve
                 (MaskShapeError::Rows { head: Some(head), .. }, MaskRule::MatrixPerHead { .. }) => {
                     format!(".heads[{head}]")
                 }
-                (MaskShapeError::Rows { head: Some(head), .. }, _) => format!("[{head}]"),
+                (MaskShapeError::Rows { head: Some(head), .. }, _) | (MaskShapeError::Slope { head }, _) => {
+                    format!("[{head}]")
+                }
                 _ => String::new(),
             };
             resolver.complain(format!("mask[{layer}]{within}"), error.to_string());
@@ -131,9 +161,11 @@ pub(super) fn masks(layers: &[MaskRule], inputs: &Inputs, resolver: &mut Resolve
 }
 
 /// Whether every stage of every head can be held. Judged before anything is reserved.
-pub(super) fn sizes(inputs: &Inputs, resolver: &mut Resolver<'_>) {
+pub(super) fn sizes(spec: &SceneSpec, inputs: &Inputs, resolver: &mut Resolver<'_>) {
     /// Four stages of 8 bytes, and who blocks a pair.
     const BYTES_PER_PAIR: u128 = 4 * 8 + 16;
+    // ALiBi keeps its bias, a narrow format its unrounded products.
+    let kept = u128::from(spec.position == Position::Alibi) + u128::from(spec.precision != Precision::F64);
     let Sizes { n_q, n_k, d_v, heads, projected, .. } = *inputs.sizes();
     for (n, what) in [(n_q, "queries"), (n_k, "keys")] {
         if n > MAX_POSITIONS {
@@ -143,7 +175,7 @@ pub(super) fn sizes(inputs: &Inputs, resolver: &mut Resolver<'_>) {
     }
     let pairs = n_q as u128 * n_k as u128 * heads as u128;
     let outputs = 2 * n_q as u128 * d_v as u128 * heads as u128;
-    let wanted = pairs * BYTES_PER_PAIR + (outputs + projected) * 8;
+    let wanted = pairs * (BYTES_PER_PAIR + 8 * kept) + (outputs + projected) * 8;
     if wanted > MAX_BYTES {
         let (wanted, most) = (grouped_wide(wanted), grouped_wide(MAX_BYTES));
         resolver.complain(

@@ -25,6 +25,7 @@ mod model;
 mod nearest;
 mod npy;
 mod out;
+mod positions;
 mod projection;
 mod random;
 mod read;
@@ -41,11 +42,12 @@ mod warnings;
 pub use catalogue::{Lesson, catalogue, read_bundled};
 pub use complaint::{Complaint, Place, Severity, render_complaint};
 pub use evaluate::{checks, evaluate};
-pub use evaluation::{Evaluation, HeadEvaluation};
+pub use evaluation::{AlibiBias, Evaluation, HeadEvaluation, Unrotated};
 pub use model::{
-    Input, MatrixSource, Orientation, Palette, Projected, SceneSpec, ScoringSpec, Stage, Tokens, View,
+    Input, MatrixSource, Orientation, Palette, Position, Projected, SceneSpec, ScoringSpec, Stage, Tokens,
+    View,
 };
-pub use projection::Projection;
+pub use projection::{Projection, Sinusoidal};
 pub use read::{named_files, read, read_spec};
 pub use rewrite::{Rewritten, rewrite, write};
 pub use scene::Scene;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::engine::{MaskRule, Matrix, SoftmaxSpec};
+use crate::engine::{MaskRule, Matrix, Precision, RopeLayout, SoftmaxSpec};
 
 /// A whole scene file, decoded but not yet proved valid. [`Scene::new`](super::Scene::new) does that.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,10 +23,14 @@ pub struct SceneSpec {
     pub softcap: Option<f64>,
     /// Mask layers, in order.
     pub mask: Vec<MaskRule>,
+    /// How attention comes to know where a token stands.
+    pub position: Position,
     /// The position of query 0.
     pub position_offset: i64,
     /// The softmax in force.
     pub softmax: SoftmaxSpec,
+    /// The number format that Q, K, V and every stage are kept in.
+    pub precision: Precision,
     /// How the scene wants to be shown.
     pub view: View,
 }
@@ -158,6 +162,26 @@ pub enum ScoringSpec {
         /// Shape (d_q, d_k).
         w: MatrixSource,
     },
+}
+
+/// How attention comes to know where a token stands. Query i stands at i + `position_offset`, key j at j.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Position {
+    /// It does not, apart from what masks say.
+    #[default]
+    None,
+    /// Queries and keys of every head are turned by angles that grow with their positions (Su et al., 2021).
+    Rope {
+        /// Pair f of d/2 turns by base^(−2f/d) radians a position.
+        base: f64,
+        /// Which features are turned together.
+        layout: RopeLayout,
+    },
+    /// slope · (key position − query position) is added to the scaled scores; slopes differ from query head to query head
+    /// (Press et al., 2022).
+    Alibi,
+    /// Sines and cosines are added to the hidden states (Vaswani et al., 2017).
+    Sinusoidal,
 }
 
 /// How the scene wants to be shown.

@@ -2,9 +2,13 @@
 //!
 //! Two specs are the same scene exactly when these trees are equal (so NaN equals NaN here).
 
-use super::decode::{palette_name, stage_name};
-use super::model::{Input, MatrixSource, Orientation, Projected, SceneSpec, ScoringSpec, Tokens, View};
-use crate::engine::{Convention, Corner, EmptyRow, MaskRule, Matrix, SoftmaxAxis, SoftmaxForm, SoftmaxSpec};
+use super::decode::{layout_name, palette_name, precision_name, stage_name};
+use super::model::{
+    Input, MatrixSource, Orientation, Position, Projected, SceneSpec, ScoringSpec, Tokens, View,
+};
+use crate::engine::{
+    Convention, Corner, EmptyRow, MaskRule, Matrix, Precision, SoftmaxAxis, SoftmaxForm, SoftmaxSpec,
+};
 
 /// A value to be written.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +28,7 @@ pub(super) enum Out {
 pub(super) type Fields = Vec<(&'static str, Out)>;
 
 /// Every field that can be left out, and those around it, in the order in which they are written.
-pub(super) const ORDER: [&str; 39] = [
+pub(super) const ORDER: [&str; 43] = [
     "title",
     "topic",
     "notes",
@@ -54,11 +58,15 @@ pub(super) const ORDER: [&str; 39] = [
     "factor",
     "left",
     "right",
+    "position",
+    "base",
+    "layout",
     "position_offset",
     "softmax",
     "over",
     "form",
     "empty_rows",
+    "precision",
     "view",
     "decimals",
     "palette",
@@ -76,8 +84,10 @@ pub(super) fn scene(spec: &SceneSpec) -> Out {
         scoring: scorer,
         softcap,
         mask: layers,
+        position: place,
         position_offset,
         softmax: softmax_spec,
+        precision,
         view: view_spec,
     } = spec;
     let mut fields = Vec::new();
@@ -98,8 +108,11 @@ pub(super) fn scene(spec: &SceneSpec) -> Out {
     unless(*scorer == ScoringSpec::default(), "scoring", || scoring(scorer), &mut fields);
     fields.extend(softcap.map(|softcap| ("softcap", number(softcap))));
     unless(layers.is_empty(), "mask", || list(layers, mask), &mut fields);
+    fields.extend(position(place).map(|place| ("position", place)));
     unless(*position_offset == 0, "position_offset", || word(position_offset), &mut fields);
     unless(*softmax_spec == SoftmaxSpec::default(), "softmax", || softmax(softmax_spec), &mut fields);
+    let format = || word(precision_name(*precision));
+    unless(*precision == Precision::F64, "precision", format, &mut fields);
     unless(*view_spec == View::default(), "view", || view(view_spec), &mut fields);
     Out::Group("Scene", fields)
 }
@@ -193,10 +206,24 @@ fn mask(rule: &MaskRule) -> Out {
             Out::Group("Matrix", vec![convention(c), ("rows", rows(r))])
         }
         MaskRule::Additive(bias) => call("Additive", matrix(bias)),
+        MaskRule::Alibi(slopes) => call("Alibi", numbers(slopes)),
         MaskRule::MatrixPerHead { convention: c, heads } => {
             Out::Group("MatrixPerHead", vec![convention(c), ("heads", list(heads, rows))])
         }
         MaskRule::AdditivePerHead(heads) => call("AdditivePerHead", list(heads, matrix)),
+    }
+}
+
+/// Both fields of `Rope` are always written: neither is agreed upon among models.
+fn position(position: &Position) -> Option<Out> {
+    match position {
+        Position::None => None,
+        Position::Alibi => Some(word("Alibi")),
+        Position::Sinusoidal => Some(word("Sinusoidal")),
+        Position::Rope { base, layout } => {
+            let fields = vec![("base", number(*base)), ("layout", word(layout_name(*layout)))];
+            Some(Out::Group("Rope", fields))
+        }
     }
 }
 

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use super::inputs::{Inputs, PerHead, Sizes, head_count, shared_heads};
 use super::model::Projected;
 use super::resolve::Resolver;
-use crate::engine::{Matrix, project, split_heads};
+use crate::engine::{Matrix, project, sinusoidal, split_heads};
 
 /// Hidden states and the weights that make Q, K and V of them, as matrices.
 #[derive(Clone, Debug)]
 pub struct Projection {
-    /// Hidden states of the queries. Shape (n_q, d_model).
+    /// Hidden states of the queries, sinusoidal positions included. Shape (n_q, d_model).
     pub x: Arc<Matrix>,
-    /// Hidden states of keys and values; the same matrix as `x` in self-attention. Shape (n_k, d_context).
+    /// Hidden states of keys and values, sinusoidal positions included; the same matrix as `x` in self-attention. Shape (n_k, d_context).
     pub context: Arc<Matrix>,
     /// Shape (d_model, heads · d_k).
     pub w_q: Arc<Matrix>,
@@ -30,9 +30,39 @@ pub struct Projection {
     pub w_o: Option<Arc<Matrix>>,
     /// d_out numbers.
     pub b_o: Option<Vec<f64>>,
+    /// The sums that `x` and `context` are, where sinusoidal positions are added.
+    pub sinusoidal: Option<Sinusoidal>,
+}
+
+/// Hidden states before positions are added, and the positions.
+#[derive(Clone, Debug)]
+pub struct Sinusoidal {
+    /// Hidden states of the queries as the scene gives them. Shape (n_q, d_model).
+    pub x: Arc<Matrix>,
+    /// What is added to them: row i for position i + offset. Shape (n_q, d_model).
+    pub x_positions: Arc<Matrix>,
+    /// Hidden states of keys and values as the scene gives them. Shape (n_k, d_context).
+    pub context: Arc<Matrix>,
+    /// What is added to them: row j for position j. Shape (n_k, d_context).
+    pub context_positions: Arc<Matrix>,
 }
 
 impl Projection {
+    /// Adds sinusoidal positions to the hidden states. In self-attention without an offset both sides stay one matrix.
+    pub(super) fn add_positions(&mut self, position_offset: i64) {
+        let positions = |x: &Matrix, first| Arc::new(sinusoidal(x.rows(), x.cols(), first));
+        let sum = |x: &Matrix, p: &Matrix| {
+            Arc::new(Matrix::from_fn(x.rows(), x.cols(), |row, col| x.get(row, col) + p.get(row, col)))
+        };
+        let (x, context) = (Arc::clone(&self.x), Arc::clone(&self.context));
+        let is_shared = Arc::ptr_eq(&x, &context) && position_offset == 0;
+        let x_positions = positions(&x, position_offset);
+        self.x = sum(&x, &x_positions);
+        let context_positions = if is_shared { Arc::clone(&x_positions) } else { positions(&context, 0) };
+        self.context = if is_shared { Arc::clone(&self.x) } else { sum(&context, &context_positions) };
+        self.sinusoidal = Some(Sinusoidal { x, x_positions, context, context_positions });
+    }
+
     /// Q, K and V, each split by columns: head h takes columns h·d .. (h+1)·d.
     pub(super) fn split(&self, heads: usize, kv_heads: usize) -> (PerHead, PerHead, PerHead) {
         let Self { x, context, w_q, w_k, w_v, b_q, b_k, b_v, .. } = self;
@@ -94,7 +124,7 @@ pub(super) fn resolve(projected: &Projected, resolver: &mut Resolver<'_>) -> Opt
     let sizes =
         Sizes { n_q, n_k, d_q, d_k, d_v, heads: *heads, kv_heads: *kv_heads, projected: projected_numbers };
     let (b_q, b_k, b_v, b_o) = (b_q.clone(), b_k.clone(), b_v.clone(), b_o.clone());
-    let projection = Projection { x, context, w_q, w_k, w_v, b_q, b_k, b_v, w_o, b_o };
+    let projection = Projection { x, context, w_q, w_k, w_v, b_q, b_k, b_v, w_o, b_o, sinusoidal: None };
     Some(Inputs::Projected(projection, sizes))
 }
 

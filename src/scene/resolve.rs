@@ -28,6 +28,10 @@ impl<'f> Resolver<'f> {
         self.complaints.push(Complaint::error(field, message));
     }
 
+    pub fn complain_with(&mut self, field: &str, message: &str, hint: &str) {
+        self.complaints.push(Complaint::error(field, message).with_hint(hint));
+    }
+
     /// The matrix that a source stands for; `None` after a complaint. Sizes are judged before anything is reserved.
     pub fn matrix(&mut self, source: &MatrixSource, field: &str, what: &str) -> Option<Arc<Matrix>> {
         let matrix = match source {

@@ -5,12 +5,12 @@ use std::sync::{Arc, OnceLock};
 use super::complaint::Complaint;
 use super::inputs::Inputs;
 use super::labels::labels;
-use super::model::SceneSpec;
+use super::model::{Position, SceneSpec};
 use super::projection::Projection;
 use super::resolve::Resolver;
 use super::tensors::TensorFiles;
 use super::{fit, inputs, warnings};
-use crate::engine::{AttentionSpec, HeadInput};
+use crate::engine::{AttentionSpec, HeadInput, MaskRule, alibi_slopes};
 
 /// A scene whose parts are known to fit each other: evaluating it cannot fail.
 ///
@@ -41,12 +41,18 @@ impl Scene {
     /// Every complaint that can be made at once, with the field but without a place in a file.
     pub fn new(spec: SceneSpec, files: &TensorFiles) -> Result<Self, Vec<Complaint>> {
         let mut resolver = Resolver::new(files);
-        let inputs = inputs::resolve(&spec.input, &mut resolver);
+        let mut inputs = inputs::resolve(&spec.input, &mut resolver);
         let scoring = fit::scoring(&spec.scoring, inputs.as_ref(), &mut resolver);
         fit::settings(&spec, &mut resolver);
+        fit::positions(&spec, inputs.as_ref(), &mut resolver);
         if let Some(inputs) = &inputs {
             fit::masks(&spec.mask, inputs, &mut resolver);
-            fit::sizes(inputs, &mut resolver);
+            fit::sizes(&spec, inputs, &mut resolver);
+        }
+        if let (Some(Inputs::Projected(projection, _)), Position::Sinusoidal, []) =
+            (&mut inputs, spec.position, resolver.complaints.as_slice())
+        {
+            projection.add_positions(spec.position_offset);
         }
         let mut warnings = Vec::new();
         let named =
@@ -60,9 +66,10 @@ impl Scene {
         let attention = AttentionSpec {
             scoring,
             softcap: spec.softcap,
-            mask: spec.mask.clone(),
+            mask: mask_of(&spec, inputs.sizes().heads),
             position_offset: spec.position_offset,
             softmax: spec.softmax,
+            precision: spec.precision,
         };
         warnings.extend(warnings::of_spec(&spec, &inputs));
         let head_inputs = OnceLock::new();
@@ -144,13 +151,15 @@ impl Scene {
         }
     }
 
-    /// Q, K and V of each query head. Projected at the first call, which takes time in large scenes.
+    /// Q, K and V of each query head as they are given or projected: not yet turned by rotary positions, not yet rounded. What
+    /// scores are made of is in the [`evaluation`](super::HeadEvaluation::input). Projected at the first call, which takes time in
+    /// large scenes.
     pub fn head_inputs(&self) -> &[HeadInput] {
         let inner = &self.inner;
         inner.head_inputs.get_or_init(|| inner.inputs.head_inputs())
     }
 
-    /// What the engine needs besides Q, K and V.
+    /// What the engine needs besides Q, K and V. ALiBi is a layer behind those of the scene's mask.
     pub fn attention_spec(&self) -> &AttentionSpec {
         &self.inner.attention
     }
@@ -167,6 +176,12 @@ impl Scene {
         }
         self
     }
+}
+
+/// The layers of the scene, and ALiBi behind them.
+fn mask_of(spec: &SceneSpec, heads: usize) -> Vec<MaskRule> {
+    let alibi = (spec.position == Position::Alibi).then(|| MaskRule::Alibi(alibi_slopes(heads)));
+    spec.mask.iter().cloned().chain(alibi).collect()
 }
 
 /// Two scenes are the same when they say the same; what follows from that is the same too.

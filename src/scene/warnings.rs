@@ -7,7 +7,9 @@ use super::inputs::{Inputs, Sizes};
 use super::model::SceneSpec;
 use super::projection::Projection;
 use super::{HeadEvaluation, Scene};
-use crate::engine::{Cause, EmptyRow, MaskRule, MaskView, Matrix, SoftmaxAxis, cause_of_non_finite};
+use crate::engine::{
+    Cause, EmptyRow, MaskRule, MaskView, Matrix, Precision, SoftmaxAxis, cause_of_non_finite,
+};
 
 /// Warnings that need no scores.
 pub(super) fn of_spec(spec: &SceneSpec, inputs: &Inputs) -> Vec<Complaint> {
@@ -179,13 +181,22 @@ fn why(query: usize, cause: Cause, scene: &Scene, head: &HeadEvaluation) -> Stri
         Cause::Value { key, feature } => entry("V", key, feature, input.v.get(key, feature)),
         Cause::Bias { layer, key } => {
             let offset = scene.attention_spec().position_offset;
-            let view = MaskView::new(&scene.spec().mask, scene.n_q(), scene.n_k(), offset, *query_head);
+            let mask = &scene.attention_spec().mask;
+            let view = MaskView::new(mask, scene.n_q(), scene.n_k(), offset, *query_head);
             let bias = view.layer_bias(layer, query, key).unwrap_or(f64::NAN);
             format!("mask layer {} adds {} to key {}", layer + 1, shown(bias), key + 1)
         }
         Cause::Score { key } => {
             let score = attention.masked_scores.get(query, key);
-            format!("{}, though Q and K are finite", entry("masked_scores", query, key, score))
+            let entry = entry("masked_scores", query, key, score);
+            match scene.spec().precision {
+                Precision::F64 => format!("{entry}, though Q and K are finite"),
+                narrow => {
+                    let (name, most) = (narrow.label(), narrow.max());
+                    let most = if most < 1e6 { most.to_string() } else { format!("{most:.2e}") };
+                    format!("{entry}, though Q and K are finite; the largest {name} number is {most}")
+                }
+            }
         }
         Cause::Softmax => "its exponentials overflow or vanish, though its scores are finite".to_owned(),
         Cause::Output { feature } => {

@@ -95,6 +95,8 @@ pub enum Centre {
     Projections,
     /// The weights of every head, and how the heads are put together.
     Heads,
+    /// What positions do to Q and K, to X, or to the scores.
+    Positions,
     /// The calculators.
     Calculators,
 }

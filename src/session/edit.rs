@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::engine::{EmptyRow, MaskRule, Matrix, SoftmaxAxis, SoftmaxForm};
-use crate::scene::{Input, MatrixSource, Orientation, Palette, Scene, SceneSpec, ScoringSpec, Stage, Tokens};
+use crate::engine::{EmptyRow, MaskRule, Matrix, Precision, SoftmaxAxis, SoftmaxForm};
+use crate::scene::{
+    Input, MatrixSource, Orientation, Palette, Position, Scene, SceneSpec, ScoringSpec, Stage, Tokens,
+};
 
 /// One change of a scene.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +49,10 @@ pub enum Edit {
         /// To here.
         to: usize,
     },
+    /// How attention comes to know where a token stands.
+    SetPosition(Position),
+    /// The number format of every stage.
+    SetPrecision(Precision),
     /// The position of query 0.
     SetPositionOffset(i64),
     /// What a query gets that may see nothing.
@@ -145,6 +151,8 @@ impl Edit {
             Self::AddMask(_) | Self::SetMask(..) | Self::RemoveMask(_) | Self::MoveMask { .. } => {
                 self.apply_to_mask(&mut spec.mask)?;
             }
+            Self::SetPosition(position) => spec.position = *position,
+            Self::SetPrecision(precision) => spec.precision = *precision,
             Self::SetPositionOffset(offset) => spec.position_offset = *offset,
             Self::SetEmptyRows(policy) => spec.softmax.empty_rows = *policy,
             Self::SetSoftmaxAxis(axis) => spec.softmax.over = *axis,

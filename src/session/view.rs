@@ -6,7 +6,7 @@ use crate::cost::{CacheInputs, ComplexityInputs};
 use crate::engine::{Check, CheckOutcome, Matrix};
 use crate::export::{TableFormat, table};
 use crate::figure::{CellRef, MatrixId, mask_name};
-use crate::scene::{Evaluation, HeadEvaluation, Input, Scene};
+use crate::scene::{Evaluation, HeadEvaluation, Input, Position, Scene};
 
 use super::{Centre, Derived, Document, Pin, Problem, Question, Session, Slot};
 
@@ -66,9 +66,9 @@ impl Session {
         self.focus
     }
 
-    /// The figure in the centre.
+    /// The figure in the centre. A scene whose positions have gone shows its board.
     pub fn centre(&self) -> Centre {
-        self.centre
+        if self.centre == Centre::Positions && !self.has_positions() { Centre::Board } else { self.centre }
     }
 
     /// The scene that did not load.
@@ -101,6 +101,11 @@ impl Session {
         matches!(self.scene().spec().input, Input::Projected(_))
     }
 
+    /// Whether the scene says where its tokens stand.
+    pub fn has_positions(&self) -> bool {
+        self.scene().spec().position != Position::None
+    }
+
     /// What the scene on screen costs to compute.
     pub fn complexity(&self) -> &ComplexityInputs {
         &self.derived.complexity
@@ -124,12 +129,19 @@ impl Session {
     /// Where the scene states a matrix of the head on screen, if it does: what can be edited.
     pub fn slot(&self, matrix: MatrixId) -> Option<Slot> {
         let head = self.head_evaluation()?;
+        let (is_turned, is_added) = match self.scene().spec().position {
+            Position::Rope { .. } => (true, false),
+            Position::Sinusoidal => (false, true),
+            Position::None | Position::Alibi => (false, false),
+        };
         let slot = match matrix {
-            MatrixId::Q => Slot::Q(head.query_head),
-            MatrixId::K => Slot::K(head.kv_head),
+            MatrixId::Q | MatrixId::K if is_turned => return None,
+            MatrixId::X | MatrixId::Context if is_added => return None,
+            MatrixId::Q | MatrixId::UnrotatedQ => Slot::Q(head.query_head),
+            MatrixId::K | MatrixId::UnrotatedK => Slot::K(head.kv_head),
             MatrixId::V => Slot::V(head.kv_head),
-            MatrixId::X => Slot::X,
-            MatrixId::Context => Slot::Context,
+            MatrixId::X | MatrixId::GivenX => Slot::X,
+            MatrixId::Context | MatrixId::GivenContext => Slot::Context,
             MatrixId::WQ => Slot::WQ,
             MatrixId::WK => Slot::WK,
             MatrixId::WV => Slot::WV,
@@ -144,6 +156,19 @@ impl Session {
             _ => false,
         };
         stated.then_some(slot)
+    }
+
+    /// A number as the scene states it, which a narrower format may have rounded on the board. `None` where it is not stated.
+    pub fn stated(&self, cell: CellRef) -> Option<f64> {
+        let slot = self.slot(cell.matrix)?;
+        let given = |head: usize| self.scene().head_inputs().get(head);
+        let matrix = match slot {
+            Slot::Q(_) => given(self.head()).map(|input| Arc::clone(&input.q)),
+            Slot::K(_) => given(self.head()).map(|input| Arc::clone(&input.k)),
+            Slot::V(_) => given(self.head()).map(|input| Arc::clone(&input.v)),
+            _ => self.matrix(cell.matrix),
+        }?;
+        (cell.row < matrix.rows() && cell.col < matrix.cols()).then(|| matrix.get(cell.row, cell.col))
     }
 
     /// The name of the mask layer that hides this pair, if one does.

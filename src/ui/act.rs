@@ -28,7 +28,7 @@ pub fn act(action: Action, ctx: &Context, session: &Session, state: &mut UiState
             egui::Theme::Dark => egui::ThemePreference::Light,
             egui::Theme::Light => egui::ThemePreference::Dark,
         }),
-        Action::ThreeStages => out.edit(Edit::SetStages(stage_switch::THREE.to_vec())),
+        Action::ThreeStages => out.edit(Edit::SetStages(stage_switch::three(session.scene()).to_vec())),
         Action::FiveStages => {
             state.board.insist_on_five = true;
             out.edit(Edit::SetStages(Stage::ALL.to_vec()));

@@ -47,6 +47,8 @@ pub enum Action {
     ShowBoard,
     /// How Q, K and V come from X.
     ShowProjections,
+    /// What positions do.
+    ShowPositions,
     /// Every head side by side.
     ShowHeads,
     /// The calculators in the centre.
@@ -104,6 +106,7 @@ impl Action {
         Self::ShowBoard,
         Self::ShowProjections,
         Self::ShowHeads,
+        Self::ShowPositions,
         Self::ShowCalculators,
         Self::NextHead,
         Self::PreviousHead,
@@ -145,6 +148,7 @@ impl Action {
             Self::ShowBoard => "Board",
             Self::ShowProjections => "Projections",
             Self::ShowHeads => "All heads",
+            Self::ShowPositions => "Positions",
             Self::ShowCalculators => "Calculators",
             Self::NextHead => "Next head",
             Self::PreviousHead => "Previous head",
@@ -169,6 +173,7 @@ impl Action {
             Self::Redo => session.can_redo(),
             Self::Unpin => session.pin().is_some(),
             Self::ShowProjections => session.has_projections(),
+            Self::ShowPositions => session.has_positions(),
             Self::NextHead | Self::PreviousHead | Self::ShowHeads => session.scene().heads() > 1,
             _ => true,
         }
@@ -194,6 +199,7 @@ impl Action {
             Self::ShowBoard => Command::Show(Centre::Board),
             Self::ShowProjections => Command::Show(Centre::Projections),
             Self::ShowHeads => Command::Show(Centre::Heads),
+            Self::ShowPositions => Command::Show(Centre::Positions),
             Self::ShowCalculators => Command::Show(Centre::Calculators),
             Self::NextHead => Command::SelectHead((session.head() + 1) % n_heads),
             Self::PreviousHead => Command::SelectHead((session.head() + n_heads - 1) % n_heads),

@@ -79,6 +79,7 @@ struct FormKey {
     decimals: usize,
     orientation: Orientation,
     stages: Vec<Stage>,
+    short: [Stage; 3],
     insist_on_five: bool,
     room: f32,
 }
@@ -92,6 +93,7 @@ fn fitting_drawing(ui: &Ui, session: &Session, state: &mut UiState, room: Vec2) 
         decimals: view.decimals,
         orientation: view.orientation,
         stages: view.stages.clone(),
+        short: stage_switch::three(scene),
         insist_on_five: state.board.insist_on_five,
         room: room.x.round(),
     };
@@ -120,8 +122,10 @@ fn fitting_form(session: &Session, state: &mut UiState, theme: egui::Theme, room
         return full;
     }
     let may_shorten = own == Stage::ALL && !state.board.insist_on_five;
-    let shorter =
-        BoardForm { stages: if may_shorten { stage_switch::THREE.to_vec() } else { own }, digits: true };
+    let shorter = BoardForm {
+        stages: if may_shorten { stage_switch::three(session.scene()).to_vec() } else { own },
+        digits: true,
+    };
     if scale(&shorter) >= READABLE { shorter } else { BoardForm { digits: false, ..shorter } }
 }
 
@@ -353,7 +357,7 @@ fn typing(ui: &Ui, session: &Session, state: &mut UiState, out: &mut Outbox, cel
         out.push(Command::Say(not_editable(cell.matrix)));
         return;
     };
-    let value = session.matrix(cell.matrix).map_or(0.0, |matrix| matrix.get(cell.row, cell.col));
+    let value = session.stated(cell).unwrap_or(0.0);
     if clear || nudge != 0.0 {
         // Steps of a tenth, kept free of the dust that repeated addition leaves.
         let value = if clear { 0.0 } else { ((value + 0.1 * nudge) * 1e9).round() / 1e9 };

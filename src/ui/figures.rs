@@ -22,6 +22,8 @@ pub enum FigureChoice {
     Projections,
     /// Every head.
     Heads,
+    /// What positions do.
+    Positions,
     /// The arithmetic behind the pinned cell.
     Trace,
     /// One matrix.
@@ -41,6 +43,7 @@ impl FigureChoice {
             Self::Board => "Board",
             Self::Projections => "Projections",
             Self::Heads => "All heads",
+            Self::Positions => "Positions",
             Self::Trace => "Trace of the pinned cell",
             Self::Matrix(matrix) => matrix.label(),
             Self::ComplexityChart => "Chart: complexity",
@@ -57,6 +60,9 @@ impl FigureChoice {
         }
         if session.scene().heads() > 1 {
             offered.push(Self::Heads);
+        }
+        if session.has_positions() {
+            offered.push(Self::Positions);
         }
         if session.pin().is_some() {
             offered.push(Self::Trace);
@@ -87,6 +93,7 @@ impl FigureChoice {
             Self::Board => "board",
             Self::Projections => "projections",
             Self::Heads => "heads",
+            Self::Positions => "positions",
             Self::Trace => "trace",
             Self::Matrix(matrix) => matrix.name(),
             Self::ComplexityChart => "complexity",
@@ -101,6 +108,7 @@ impl FigureChoice {
             Self::Board => Figure::Board,
             Self::Projections => Figure::Projection,
             Self::Heads => Figure::Heads,
+            Self::Positions => Figure::Positions,
             Self::Trace => Figure::Trace,
             Self::Matrix(matrix) => Figure::Matrix(matrix),
             Self::ComplexityChart => Figure::Chart(Box::new(super::charts::complexity(session))),
@@ -117,6 +125,7 @@ pub fn in_centre(session: &Session) -> FigureChoice {
         (None, Centre::Board) => FigureChoice::Board,
         (None, Centre::Projections) => FigureChoice::Projections,
         (None, Centre::Heads) => FigureChoice::Heads,
+        (None, Centre::Positions) => FigureChoice::Positions,
         (None, Centre::Calculators) => FigureChoice::CalculatorChart,
     }
 }

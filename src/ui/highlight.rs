@@ -87,6 +87,8 @@ fn path_of(cell: CellRef) -> Vec<(MatrixId, Part)> {
             (MatrixId::Weights, Part::Col(row)),
             (MatrixId::Output, Part::Col(col)),
         ],
+        MatrixId::UnrotatedQ => vec![(matrix, Part::Cell(row, col)), (MatrixId::Q, Part::Row(row))],
+        MatrixId::UnrotatedK => vec![(matrix, Part::Cell(row, col)), (MatrixId::K, Part::Row(row))],
         MatrixId::FinalOutput => vec![
             (MatrixId::Concat, Part::Row(row)),
             (MatrixId::WO, Part::Col(col)),

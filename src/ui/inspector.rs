@@ -33,7 +33,9 @@ fn trace(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbox) 
         return;
     };
     heading(ui, &text, out);
-    ScrollArea::vertical().id_salt("trace").auto_shrink(false).show(ui, |ui| sections(ui, &text));
+    ScrollArea::vertical().id_salt("trace").auto_shrink(false).show(ui, |ui| {
+        sections(ui, &text, session.has_projections());
+    });
 }
 
 fn nothing_pinned(ui: &mut Ui) {
@@ -73,12 +75,17 @@ fn as_plain_text(text: &TraceText) -> String {
     format!("{}\n{}", text.title, sections.collect::<String>())
 }
 
-fn sections(ui: &mut Ui, text: &Arc<TraceText>) {
+fn sections(ui: &mut Ui, text: &Arc<TraceText>, is_projected: bool) {
     ui.spacing_mut().item_spacing.y = 1.5;
     let (first, rest): (Vec<&TraceSection>, Vec<&TraceSection>) =
         text.sections.iter().partition(|section| section.is_preparation);
     if !first.is_empty() {
-        egui::CollapsingHeader::new(RichText::new("q, k and v from the hidden states").small())
+        let title = if is_projected {
+            "q, k and v from the hidden states"
+        } else {
+            "q and k turned by their positions"
+        };
+        egui::CollapsingHeader::new(RichText::new(title).small())
             .id_salt("preparation")
             .show_unindented(ui, |ui| first.into_iter().for_each(|section| one(ui, section)));
     }

@@ -98,7 +98,7 @@ fn numbers(ui: &mut Ui, scene: &Scene, layer: usize, rule: &MaskRule, state: &mu
             widgets::caption(ui, format!("positions {}", list.join(", ")));
         }
         MaskRule::Additive(bias) => additive_grid(ui, bias, layer, state, out),
-        MaskRule::MatrixPerHead { .. } | MaskRule::AdditivePerHead(_) => {
+        MaskRule::MatrixPerHead { .. } | MaskRule::AdditivePerHead(_) | MaskRule::Alibi(_) => {
             widgets::caption(ui, "one per query head; edit it in the file");
         }
     }

@@ -28,6 +28,7 @@ const MENUS: &[(&str, &[Option<Action>])] = &[
             Some(Action::ShowBoard),
             Some(Action::ShowProjections),
             Some(Action::ShowHeads),
+            Some(Action::ShowPositions),
             Some(Action::ShowCalculators),
             None,
             Some(Action::ThreeStages),

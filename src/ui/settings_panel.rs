@@ -1,9 +1,10 @@
-//! The scene's own settings: scoring, scale, cap, mask layers, empty rows, softmax, decimals, colours.
+//! The scene's own settings: scoring, scale, cap, mask layers, empty rows, softmax, positions, precision, decimals,
+//! colours.
 
 use egui::{ComboBox, DragValue, Response, RichText, ScrollArea, Ui};
 
-use crate::engine::{EmptyRow, SoftmaxAxis, SoftmaxForm};
-use crate::scene::{Orientation, Palette, Scene};
+use crate::engine::{EmptyRow, Precision, RopeLayout, SoftmaxAxis, SoftmaxForm};
+use crate::scene::{Orientation, Palette, Position, Scene};
 use crate::session::{Edit, Session};
 
 use super::style::Colors;
@@ -25,7 +26,9 @@ pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbo
         ui.add_space(3.0);
         mask_editor::show(ui, scene, state, out);
         ui.add_space(3.0);
+        position(ui, scene, out);
         offset(ui, scene, state, out);
+        precision(ui, scene, out);
         look(ui, scene, state, out);
         ui.add_space(6.0);
     });
@@ -91,6 +94,40 @@ fn softmax(ui: &mut Ui, scene: &Scene, out: &mut Outbox) {
     let hint = "Stable subtracts the row maximum first; naive does not, and overflows for large scores";
     if let Some(form) = choice(ui, "Softmax form", &forms, softmax.form, hint) {
         out.edit(Edit::SetSoftmaxForm(form));
+    }
+}
+
+/// Ways to give positions, each with its name. Rope comes with the base of the paper; the file may hold another.
+fn position(ui: &mut Ui, scene: &Scene, out: &mut Outbox) {
+    let current = scene.spec().position;
+    let base = match current {
+        Position::Rope { base, .. } => base,
+        Position::None | Position::Alibi | Position::Sinusoidal => 10_000.0,
+    };
+    let rope = |layout| Position::Rope { base, layout };
+    let mut options = vec![
+        (Position::None, "none"),
+        (rope(RopeLayout::HalfSplit), "RoPE, halves"),
+        (rope(RopeLayout::Interleaved), "RoPE, neighbours"),
+        (Position::Alibi, "ALiBi"),
+    ];
+    if scene.projection().is_some() {
+        options.push((Position::Sinusoidal, "sinusoidal"));
+    }
+    let hint = "How attention comes to know the order of the tokens. RoPE turns queries and keys by their positions (halves: \
+                feature f with f + d/2; neighbours: 2f with 2f + 1); ALiBi takes slope · distance off the scores; sinusoidal \
+                positions are added to the hidden states";
+    if let Some(position) = choice(ui, "Position", &options, current, hint) {
+        out.edit(Edit::SetPosition(position));
+    }
+}
+
+fn precision(ui: &mut Ui, scene: &Scene, out: &mut Outbox) {
+    let formats = Precision::ALL.map(|precision| (precision, precision.label()));
+    let hint = "The number format that Q, K, V and every stage are stored in; sums are kept in f32. f16 ends at 65504, bf16 has \
+                the range of f32 and 8 significant bits";
+    if let Some(precision) = choice(ui, "Precision", &formats, scene.spec().precision, hint) {
+        out.edit(Edit::SetPrecision(precision));
     }
 }
 

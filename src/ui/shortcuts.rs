@@ -35,6 +35,7 @@ pub fn keys_of(action: Action) -> &'static [KeyboardShortcut] {
         Action::ShowBoard => const { &[key(Modifiers::ALT, Key::Num1)] },
         Action::ShowProjections => const { &[key(Modifiers::ALT, Key::Num2)] },
         Action::ShowHeads => const { &[key(Modifiers::ALT, Key::Num3)] },
+        Action::ShowPositions => const { &[key(Modifiers::ALT, Key::Num5)] },
         Action::ShowCalculators => const { &[key(Modifiers::ALT, Key::Num4)] },
         Action::NextHead => const { &[key(Modifiers::ALT, Key::PageDown)] },
         Action::PreviousHead => const { &[key(Modifiers::ALT, Key::PageUp)] },

@@ -2,14 +2,20 @@
 
 use egui::{RichText, Ui};
 
-use crate::scene::Stage;
+use crate::scene::{Position, Scene, Stage};
 use crate::session::{Centre, Command, Edit, Session};
 
 use super::style::Colors;
 use super::{Outbox, UiState, widgets};
 
-/// The stages shown by the short form of the board.
-pub const THREE: [Stage; 3] = [Stage::ScaledScores, Stage::Weights, Stage::Output];
+/// The stages shown by the short form of the board: the scores that the weights are made of, where a bias is added to them.
+pub fn three(scene: &Scene) -> [Stage; 3] {
+    let scores = match scene.spec().position {
+        Position::Alibi => Stage::MaskedScores,
+        Position::None | Position::Rope { .. } | Position::Sinusoidal => Stage::ScaledScores,
+    };
+    [scores, Stage::Weights, Stage::Output]
+}
 
 /// Draws the row.
 pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbox) {
@@ -45,7 +51,7 @@ fn stages(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbox)
             state.board.insist_on_five = true;
             out.edit(Edit::SetStages(Stage::ALL.to_vec()));
         }
-        Some(_) => out.edit(Edit::SetStages(THREE.to_vec())),
+        Some(_) => out.edit(Edit::SetStages(three(session.scene()).to_vec())),
         None => {}
     }
 }
@@ -57,6 +63,9 @@ fn centre_switch(ui: &mut Ui, session: &Session, out: &mut Outbox) {
     }
     if session.scene().heads() > 1 {
         options.push((Centre::Heads, "all heads"));
+    }
+    if session.has_positions() {
+        options.push((Centre::Positions, "positions"));
     }
     options.push((Centre::Calculators, "calculators"));
     if let Some(centre) = widgets::segments(ui, &options, session.centre()) {

@@ -1,7 +1,10 @@
 //! Narrower formats: the widest is the plain engine, and every stage of the others holds only numbers of its format.
 
 use proptest::prelude::*;
-use qkv::engine::{Attention, Matrix, Precision, SoftmaxForm, attend, attend_in};
+use qkv::engine::{
+    Attention, Carry, CheckOutcome, CheckedHead, Matrix, Precision, SoftmaxForm, attend, attend_in,
+    standing_checks, trace,
+};
 
 use crate::scene::{AnyHead, any_head};
 
@@ -36,6 +39,45 @@ proptest! {
                     prop_assert!(value.to_bits() != (-0.0_f64).to_bits());
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_trace_in_a_format_is_bit_for_bit_what_the_format_stores(
+        AnyHead { input, spec } in any_head(),
+        precision in prop::sample::select(&Precision::ALL[..]),
+        at: prop::sample::Index,
+    ) {
+        let found = attend_in(precision, &input, &spec, 0);
+        let n_pairs = found.weights.data().len();
+        prop_assume!(n_pairs > 0);
+        let pair = (at.index(n_pairs) / found.weights.cols(), at.index(n_pairs) % found.weights.cols());
+        let traced = trace(&input, &spec, 0, pair, Carry::Stored(precision)).unwrap();
+        let same = |traced: f64, found: f64| traced.to_bits() == found.to_bits() || (traced.is_nan() && found.is_nan());
+        let of = |stage: &Matrix| stage.get(pair.0, pair.1);
+        prop_assert!(same(Carry::Stored(precision).store(traced.score.total()), of(&found.raw_scores)));
+        let scaled = traced.soft_cap.map_or(traced.scaled, |cap| cap.after);
+        prop_assert!(same(scaled, of(&found.scaled_scores)), "{} is not {}", scaled, of(&found.scaled_scores));
+        prop_assert!(same(traced.mask.masked, of(&found.masked_scores)));
+        prop_assert!(same(traced.softmax.weight, of(&found.weights)));
+        for (traced, &found) in traced.output.row().into_iter().zip(found.output.row(pair.0)) {
+            prop_assert!(same(traced, found), "{} is not {}", traced, found);
+        }
+    }
+
+    #[test]
+    fn the_precision_of_the_spec_is_obeyed_and_its_checks_hold(
+        AnyHead { input, mut spec } in any_head(),
+        precision in prop::sample::select(&Precision::ALL[..]),
+    ) {
+        spec.precision = precision;
+        spec.softmax = Default::default();
+        let attention = attend(&input, &spec, 0);
+        let stored = attend_in(precision, &input, &spec, 0);
+        prop_assert_eq!(bits(&attention.output), bits(&stored.output));
+        let head = CheckedHead { query_head: 0, input: &input, attention: &attention };
+        for (check, outcome) in standing_checks(&[head], &spec) {
+            prop_assert!(!matches!(outcome, CheckOutcome::Fail { .. }), "{:?}: {:?}", check, outcome);
         }
     }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use qkv::engine::{
-    AttentionSpec, Convention, Corner, EmptyRow, HeadInput, MaskRule, Matrix, Scoring, SoftmaxAxis,
-    SoftmaxForm, SoftmaxSpec,
+    AttentionSpec, Convention, Corner, EmptyRow, HeadInput, MaskRule, Matrix, Precision, Scoring,
+    SoftmaxAxis, SoftmaxForm, SoftmaxSpec,
 };
 
 #[derive(Clone, Debug)]
@@ -57,6 +57,7 @@ fn settings(sizes: Sizes) -> impl Strategy<Value = AttentionSpec> {
             mask,
             position_offset,
             softmax: SoftmaxSpec { over, form, empty_rows },
+            precision: Precision::F64,
         },
     )
 }
@@ -96,6 +97,7 @@ fn layer(Sizes { n_q, n_k, .. }: Sizes) -> impl Strategy<Value = MaskRule> {
         (convention(), rows())
             .prop_map(|(convention, rows)| MaskRule::MatrixPerHead { convention, heads: vec![rows] }),
         bias(n_q, n_k).prop_map(|matrix| MaskRule::AdditivePerHead(vec![matrix])),
+        (-1.0..1.0).prop_map(|slope| MaskRule::Alibi(vec![slope])),
     ]
 }
 

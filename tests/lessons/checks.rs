@@ -19,6 +19,9 @@ fn outcomes(lesson: &Lesson) -> Vec<(Check, CheckOutcome)> {
     standing_checks(&heads, lesson.scene.attention_spec())
 }
 
+/// The scene that shows how a number format spoils its only row.
+const SPOILT: &str = "38_half_precision_overflow";
+
 /// The scenes for which `check` passes; the others have to say why it does not apply.
 fn passing(check: Check) -> Vec<&'static str> {
     let passes = |name: &&str| {
@@ -30,6 +33,10 @@ fn passing(check: Check) -> Vec<&'static str> {
                 assert!(!why.is_empty(), "{name}");
                 false
             }
+            CheckOutcome::Fail { detail, .. } if *name == SPOILT => {
+                assert!(detail.contains("NaN"), "{detail}");
+                false
+            }
             CheckOutcome::Fail { detail, .. } => panic!("{name}: {} fails: {detail}", check.label()),
         }
     };
@@ -37,8 +44,9 @@ fn passing(check: Check) -> Vec<&'static str> {
 }
 
 #[test]
-fn rows_sum_to_one_and_key_order_does_not_matter_in_every_scene() {
-    assert_eq!(passing(Check::RowsSumToOne).len(), bundled::all().len());
+fn rows_sum_to_one_and_key_order_does_not_matter_in_every_scene_but_the_one_that_overflows() {
+    let but_the_spoilt = bundled::all().iter().map(|scene| scene.name).filter(|name| *name != SPOILT);
+    assert_eq!(passing(Check::RowsSumToOne), but_the_spoilt.collect::<Vec<_>>());
     assert_eq!(passing(Check::KeyOrderDoesNotMatter).len(), bundled::all().len());
 }
 

@@ -7,6 +7,7 @@ mod heads;
 mod lesson;
 mod masks;
 mod models;
+mod positions;
 mod readings;
 mod worked;
 
@@ -18,7 +19,7 @@ use qkv::scene::bundled;
 
 /// What the notes of each scene are held against.
 fn tellings() -> Vec<(&'static str, Telling)> {
-    [worked::TELLINGS, masks::TELLINGS, heads::TELLINGS, models::TELLINGS].concat()
+    [worked::TELLINGS, masks::TELLINGS, heads::TELLINGS, models::TELLINGS, positions::TELLINGS].concat()
 }
 
 #[test]
@@ -100,7 +101,7 @@ fn notes_are_laid_out_as_markdown_reads_them() {
 }
 
 #[test]
-fn only_the_scenes_about_empty_rows_raise_a_warning() {
+fn only_the_scenes_about_empty_rows_and_overflow_raise_a_warning() {
     let warned: Vec<&str> = bundled::all()
         .iter()
         .map(|scene| scene.name)
@@ -108,7 +109,13 @@ fn only_the_scenes_about_empty_rows_raise_a_warning() {
         .collect();
     assert_eq!(
         warned,
-        ["16_causal_more_queries", "17_empty_row_zero", "18_empty_row_nan", "19_empty_row_uniform"]
+        [
+            "16_causal_more_queries",
+            "17_empty_row_zero",
+            "18_empty_row_nan",
+            "19_empty_row_uniform",
+            "38_half_precision_overflow",
+        ]
     );
 }
 

@@ -2,11 +2,19 @@
 
 use std::sync::Arc;
 
-use super::super::{Attention, AttentionSpec, HeadInput, MaskRule, MaskView, Matrix};
+use super::super::{Attention, AttentionSpec, HeadInput, MaskRule, MaskView, Matrix, Precision};
 use super::{CheckOutcome, CheckedHead, Examined, Place};
 
-/// How far outputs may differ, relative to the largest value that is mixed: sums in another order round differently.
-const TOLERANCE: f64 = 1e-12;
+/// How far outputs may differ, relative to the largest value that is mixed: sums in another order round differently. In a
+/// narrower format that may turn the rounding of a weight and of the output to the other side.
+fn tolerance(precision: Precision, n_k: usize) -> f64 {
+    match precision {
+        Precision::F64 => 1e-12,
+        Precision::F32 | Precision::Bf16 | Precision::F16 => {
+            4.0 * precision.unit_roundoff() + 4.0 * Precision::F32.unit_roundoff() * n_k as f64
+        }
+    }
+}
 
 /// Whether the outputs stay the same when keys, values and columns of the mask are put in reverse order together.
 pub fn key_order_does_not_matter(
@@ -20,7 +28,7 @@ pub fn key_order_does_not_matter(
         let reversed = HeadInput { q: q.clone(), k: Arc::new(reversed(k)), v: Arc::new(reversed(v)) };
         let spec = AttentionSpec { mask: vec![reversed_mask(head, spec)], ..spec.clone() };
         let after = attend(&reversed, &spec, head.query_head);
-        let tolerance = TOLERANCE * largest(v);
+        let tolerance = tolerance(spec.precision, k.rows()) * largest(v);
         let moved = (0..q.rows()).find_map(|query| {
             let pairs = head.attention.output.row(query).iter().zip(after.output.row(query));
             let differs = |(&before, &after): (&f64, &f64)| !is_same(before, after, tolerance);

@@ -1,10 +1,21 @@
 //! Two checks that look at the weights as they are.
 
-use super::super::{AttentionSpec, EmptyRow, SoftmaxAxis};
+use super::super::{AttentionSpec, EmptyRow, Precision, SoftmaxAxis};
 use super::{CheckOutcome, CheckedHead, Examined, Place};
 
-/// How far a sum of weights may be from 1, for each of its terms.
-const ROUNDING_PER_TERM: f64 = 4.0 * f64::EPSILON;
+/// How far a sum of `n_terms` weights may be from 1.
+///
+/// Stored in a narrower format, each weight is off by its own roundoff at most, which adds up to that of 1, besides what is lost
+/// in `f32` (and to numbers that are too small) for each term.
+fn rounding(precision: Precision, n_terms: usize) -> f64 {
+    let n_terms = n_terms.max(4) as f64;
+    match precision {
+        Precision::F64 => 4.0 * f64::EPSILON * n_terms,
+        Precision::F32 | Precision::Bf16 | Precision::F16 => {
+            2.0 * precision.unit_roundoff() + 4.0 * Precision::F32.unit_roundoff() * n_terms
+        }
+    }
+}
 
 /// Whether the weights of every query sum to 1. Queries that see nothing are left out, unless the policy is `Uniform` and
 /// there are keys to share the weight.
@@ -14,7 +25,7 @@ pub fn rows_sum_to_one(heads: &[CheckedHead<'_>], spec: &AttentionSpec) -> Check
     let (mut n_rows, mut n_empty) = (0, 0);
     for head in heads {
         let weights = &head.attention.weights;
-        let tolerance = ROUNDING_PER_TERM * (weights.cols().max(4)) as f64;
+        let tolerance = rounding(spec.precision, weights.cols());
         for (query, row) in weights.iter_rows().enumerate() {
             let has_distribution = spec.softmax.empty_rows == EmptyRow::Uniform && !row.is_empty();
             if sees_nothing(head, query) && !has_distribution {

@@ -13,6 +13,16 @@ pub enum RopeLayout {
     Interleaved,
 }
 
+impl RopeLayout {
+    /// The two features of pair `pair` of d/2, both from 0.
+    pub fn pair(self, pair: usize, d: usize) -> (usize, usize) {
+        match self {
+            Self::HalfSplit => (pair, pair + d / 2),
+            Self::Interleaved => (2 * pair, 2 * pair + 1),
+        }
+    }
+}
+
 /// Features that cannot be taken in pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a width of {width} cannot be turned in pairs; rotary positions need an even width")]
@@ -42,7 +52,7 @@ pub fn rope(x: &Matrix, base: f64, layout: RopeLayout, first_position: i64) -> R
     for (row, features) in x.iter_rows().enumerate() {
         let position = first_position as f64 + row as f64;
         for (pair, frequency) in frequencies.iter().enumerate() {
-            let (first, second) = pair_of(layout, pair, d);
+            let (first, second) = layout.pair(pair, d);
             let (a, b) = (features[first], features[second]);
             let (sin, cos) = (position * frequency).sin_cos();
             turned.set(row, first, a * cos - b * sin + 0.0);
@@ -50,13 +60,6 @@ pub fn rope(x: &Matrix, base: f64, layout: RopeLayout, first_position: i64) -> R
         }
     }
     Ok(turned)
-}
-
-fn pair_of(layout: RopeLayout, pair: usize, d: usize) -> (usize, usize) {
-    match layout {
-        RopeLayout::HalfSplit => (pair, pair + d / 2),
-        RopeLayout::Interleaved => (2 * pair, 2 * pair + 1),
-    }
 }
 
 #[cfg(test)]

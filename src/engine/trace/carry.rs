@@ -1,5 +1,7 @@
 //! How far intermediate results are carried.
 
+use super::super::Precision;
+
 /// How many digits pass from one step to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Carry {
@@ -9,6 +11,9 @@ pub enum Carry {
     /// Operands and the result of every step rounded to this many decimals, as one does on paper. The last digits of the
     /// output may then differ from the exact ones, and that is the point of showing it.
     Decimals(usize),
+    /// As a narrower number format does it: products and sums are kept in the format of sums, operands and stages are stored in
+    /// the format itself.
+    Stored(Precision),
 }
 
 /// More decimals than this say nothing about an `f64`.
@@ -21,7 +26,17 @@ impl Carry {
     pub fn carry(self, value: f64) -> f64 {
         match self {
             Self::Decimals(decimals) if value.is_finite() => round(value, decimals.min(MAX_DECIMALS)) + 0.0,
+            Self::Stored(precision) => precision.round_sum(value) + 0.0,
             Self::Exact | Self::Decimals(_) => value + 0.0,
+        }
+    }
+
+    /// The number that is stored where a stage ends, or read where it begins; only a number format makes a difference between
+    /// this and [`carry`](Self::carry).
+    pub fn store(self, value: f64) -> f64 {
+        match self {
+            Self::Stored(precision) => precision.round(value) + 0.0,
+            Self::Exact | Self::Decimals(_) => self.carry(value),
         }
     }
 }

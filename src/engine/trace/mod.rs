@@ -18,7 +18,8 @@ use super::{AttentionSpec, HeadInput, MaskView, scale_of};
 
 /// Everything that leads from q and k of one pair to the output of its query.
 ///
-/// With [`Carry::Exact`] every number is bit for bit the one that [`attend`](super::attend()) arrives at.
+/// With [`Carry::Exact`] every number is bit for bit the one that [`attend`](super::attend()) arrives at in `F64`, and with
+/// [`Carry::Stored`] the one that [`attend_in`](super::attend_in()) stores; the precision of the spec is not asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
     /// The query, from 0.
@@ -27,11 +28,11 @@ pub struct Trace {
     pub key: usize,
     /// How far each step is carried.
     pub carry: Carry,
-    /// The raw score of the pair.
+    /// The raw score of the pair, before it is stored: the scaled score is made of the unrounded product.
     pub score: ScoreTrace,
     /// The factor between raw and scaled score; 1 where the scoring has none.
     pub scale: f64,
-    /// raw · scale, before any soft cap.
+    /// raw · scale, before any soft cap. Where there is none, as it is stored.
     pub scaled: f64,
     /// The soft cap, where there is one.
     pub soft_cap: Option<SoftCapTrace>,
@@ -86,6 +87,8 @@ impl<'a> Tracer<'a> {
     fn new(input: &'a HeadInput, spec: &'a AttentionSpec, query_head: usize, carry: Carry) -> Self {
         let (n_q, n_k) = (input.q.rows(), input.k.rows());
         let view = MaskView::new(&spec.mask, n_q, n_k, spec.position_offset, query_head);
-        Self { input, spec, view, scale: scale_of(&spec.scoring, input.k.cols()), carry }
+        let scale = scale_of(&spec.scoring, input.k.cols());
+        let scale = if matches!(carry, Carry::Stored(_)) { carry.carry(scale) } else { scale };
+        Self { input, spec, view, scale, carry }
     }
 }

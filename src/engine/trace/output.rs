@@ -31,7 +31,8 @@ impl Tracer<'_> {
             .collect();
         let feature = |feature_idx| {
             let factors = read.iter().map(|&(key, weight)| (weight, v.get(key, feature_idx)));
-            SumOfProducts::new(factors, None, self.carry)
+            let sum = SumOfProducts::new(factors, None, self.carry);
+            SumOfProducts { total: self.carry.store(sum.total), ..sum }
         };
         let features = (0..v.cols()).map(feature).collect();
         OutputTrace { keys: read.iter().map(|&(key, _)| key).collect(), features }

@@ -36,7 +36,7 @@ impl SumOfProducts {
     ) -> Self {
         let mut running = 0.0;
         let add = |(left, right)| {
-            let (left, right) = (carry.carry(left), carry.carry(right));
+            let (left, right) = (carry.store(left), carry.store(right));
             let product = carry.carry(left * right);
             running = carry.carry(running + product);
             Term { left, right, product, running }

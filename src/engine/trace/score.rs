@@ -92,8 +92,9 @@ impl Tracer<'_> {
         let soft_cap = self.spec.softcap.map(|cap| SoftCapTrace {
             cap,
             before: scaled,
-            after: self.carry.carry(soft_cap(scaled, cap)),
+            after: self.carry.store(self.carry.carry(soft_cap(scaled, cap))),
         });
+        let scaled = if soft_cap.is_some() { scaled } else { self.carry.store(scaled) };
         let mask = self.mask(query, key, soft_cap.map_or(scaled, |capped| capped.after));
         Pair { score, scaled, soft_cap, mask }
     }
@@ -123,9 +124,10 @@ impl Tracer<'_> {
         let blocked_by = self.view.blocked_by(query, key);
         let layers = 0..self.spec.mask.len();
         let biases =
-            layers.filter_map(|layer| Some((layer, carry.carry(self.view.layer_bias(layer, query, key)?))));
-        let bias = carry.carry(self.view.bias(query, key));
-        let masked = if blocked_by.is_some() { f64::NEG_INFINITY } else { carry.carry(scaled + bias) };
+            layers.filter_map(|layer| Some((layer, carry.store(self.view.layer_bias(layer, query, key)?))));
+        let bias = carry.store(self.view.bias(query, key));
+        let masked =
+            if blocked_by.is_some() { f64::NEG_INFINITY } else { carry.store(carry.carry(scaled + bias)) };
         MaskTrace { blocked_by, biases: biases.collect(), bias, masked }
     }
 }
@@ -135,8 +137,8 @@ fn additive_score(q: &[f64], k: &[f64], w_q: &Matrix, w_k: &Matrix, v: &[f64], c
     let unit = |(unit_idx, &v): (usize, &f64)| {
         let from_query = SumOfProducts::dot(q, w_q.row(unit_idx), carry);
         let from_key = SumOfProducts::dot(k, w_k.row(unit_idx), carry);
-        let v = carry.carry(v);
-        let pre_activation = carry.carry(from_query.total + from_key.total);
+        let v = carry.store(v);
+        let pre_activation = carry.carry(carry.store(from_query.total) + carry.store(from_key.total));
         let tanh = carry.carry(pre_activation.tanh());
         let product = carry.carry(v * tanh);
         total = carry.carry(total + product);

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::super::softmax::{empty_weight, subtracted, visible_max};
-use super::super::{EmptyRow, SoftmaxAxis};
+use super::super::{EmptyRow, SoftmaxAxis, SoftmaxForm};
 use super::{Carry, Tracer};
 
 /// On paper one writes exp(s) itself while the largest score lies in here, as both readings do; outside, exp(s − max).
@@ -59,11 +59,11 @@ impl Tracer<'_> {
         let subtracted = self.subtracted(max);
         let mut sum = 0.0;
         for term in terms.iter_mut().filter(|term| term.blocked_by.is_none()) {
-            term.exp = self.carry.carry((term.masked - subtracted).exp());
+            term.exp = self.exp(term.masked - subtracted);
             sum = self.carry.carry(sum + term.exp);
         }
         for term in terms.iter_mut().filter(|term| term.blocked_by.is_none()) {
-            term.weight = self.carry.carry(term.exp / sum);
+            term.weight = self.carry.store(self.carry.carry(term.exp / sum));
         }
         let weight = terms[focus].weight;
         SoftmaxTrace { over: self.spec.softmax.over, terms, max, subtracted, sum, empty: None, weight }
@@ -76,13 +76,24 @@ impl Tracer<'_> {
 
     fn empty_softmax(&self, mut terms: Vec<ExpTerm>) -> SoftmaxTrace {
         let policy = self.spec.softmax.empty_rows;
-        let weight = self.carry.carry(empty_weight(policy, terms.len()));
+        let weight = self.carry.store(empty_weight(policy, terms.len()));
         for term in &mut terms {
             term.weight = weight;
         }
         let over = self.spec.softmax.over;
         let max = f64::NEG_INFINITY;
         SoftmaxTrace { over, terms, max, subtracted: 0.0, sum: 0.0, empty: Some(policy), weight }
+    }
+
+    /// The exponential of a difference. On paper the difference is not written down; the naive form stores its exponentials.
+    fn exp(&self, difference: f64) -> f64 {
+        match self.carry {
+            Carry::Stored(_) => {
+                let exp = self.carry.carry(self.carry.carry(difference).exp());
+                if self.spec.softmax.form == SoftmaxForm::Naive { self.carry.store(exp) } else { exp }
+            }
+            Carry::Exact | Carry::Decimals(_) => self.carry.carry(difference.exp()),
+        }
     }
 
     fn subtracted(&self, max: f64) -> f64 {

@@ -7,7 +7,7 @@ use crate::engine::{Convention, Corner, MaskRule, Matrix};
 use crate::scene::syntax::{Group, Kind, Node};
 
 /// Every layer with an example, in the order in which the format lists them.
-const LAYERS: [(&str, &str); 12] = [
+const LAYERS: [(&str, &str); 13] = [
     ("Causal", "Causal(TopLeft) or Causal(BottomRight)"),
     ("ValidKeys", "ValidKeys(2)"),
     ("PaddedKeys", "PaddedKeys([false, false, true])"),
@@ -18,6 +18,7 @@ const LAYERS: [(&str, &str); 12] = [
     ("Strided", "Strided(4)"),
     ("Matrix", "Matrix(convention: TrueAllows, rows: [[true, false], ..])"),
     ("Additive", "Additive([[0, -inf], ..])"),
+    ("Alibi", "Alibi([0.5, 0.25, ..])"),
     ("MatrixPerHead", "MatrixPerHead(convention: TrueAllows, heads: [[[true, false], ..], ..])"),
     ("AdditivePerHead", "AdditivePerHead([[[0, -inf], ..], ..])"),
 ];
@@ -80,6 +81,7 @@ impl Decoder<'_> {
             }
             "Strided" => MaskRule::Strided(self.count(value, path, "the distance between visible keys")?),
             "Additive" => MaskRule::Additive(self.rows(value, path, "the additive mask")?),
+            "Alibi" => MaskRule::Alibi(self.numbers(value, path)?),
             _ => MaskRule::AdditivePerHead(self.additive_heads(value, path)?),
         })
     }

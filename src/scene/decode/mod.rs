@@ -9,6 +9,7 @@ mod input;
 mod mask;
 mod matrix;
 mod path;
+mod position;
 mod scene;
 
 use super::complaint::{Complaint, Place};
@@ -16,6 +17,7 @@ use super::model::SceneSpec;
 use super::syntax::{self, Tree};
 use decoder::Decoder;
 pub(super) use matrix::plural;
+pub(super) use position::{layout_name, precision_name};
 pub(super) use scene::{palette_name, stage_name};
 
 /// What came of a text.

@@ -18,11 +18,13 @@ const SCENE: Known<'static> = Known {
         "scoring",
         "softcap",
         "mask",
+        "position",
         "position_offset",
         "softmax",
+        "precision",
         "view",
     ],
-    later: &[("position", "None"), ("precision", "F64"), ("fault", "None"), ("sinks", "None")],
+    later: &[("fault", "None"), ("sinks", "None")],
 };
 
 impl Decoder<'_> {
@@ -50,8 +52,10 @@ impl Decoder<'_> {
         let softcap =
             self.or_default(&fields, "softcap", |this, node, path| Some(this.number(node, path))).flatten();
         let mask = self.or_default(&fields, "mask", Self::masks);
+        let position = self.or_default(&fields, "position", Self::position);
         let position_offset = self.or_default(&fields, "position_offset", Self::integer);
         let softmax = self.or_default(&fields, "softmax", Self::softmax);
+        let precision = self.or_default(&fields, "precision", Self::precision);
         let view = self.or_default(&fields, "view", Self::view);
         Some(SceneSpec {
             title: title.unwrap_or_default(),
@@ -62,8 +66,10 @@ impl Decoder<'_> {
             scoring: scoring?,
             softcap,
             mask: mask.unwrap_or_default(),
+            position: position.unwrap_or_default(),
             position_offset: position_offset.unwrap_or_default(),
             softmax: softmax.unwrap_or_default(),
+            precision: precision.unwrap_or_default(),
             view: view.unwrap_or_default(),
         })
     }

@@ -1,0 +1,83 @@
+//! What positions do to the query and the key of a pair, as text.
+
+use super::numbers::{format_number, format_short};
+use super::trace::{TraceLine, TraceSection, factor};
+use super::trace_products::vector;
+use super::{FigureInput, Pin};
+use crate::engine::{Matrix, RopeLayout, rope_frequencies};
+use crate::scene::{HeadEvaluation, Position};
+
+/// So many pairs of features are spelled out.
+const MOST_PAIRS: usize = 3;
+
+/// x + p of the hidden states behind the pair. Empty where nothing is added.
+pub fn additions(input: &FigureInput<'_>, pin: Pin, decimals: usize) -> Vec<TraceSection> {
+    let Some((projection, added)) = input.projection.and_then(|all| Some((all, all.sinusoidal.as_ref()?)))
+    else {
+        return Vec::new();
+    };
+    let query_position = pin.query as i64 + input.spec.position_offset;
+    let sides = [
+        ("query", query_position, pin.query, [&added.x, &added.x_positions, &projection.x]),
+        ("key", pin.key as i64, pin.key, [&added.context, &added.context_positions, &projection.context]),
+    ];
+    let section = |(side, position, row, matrices): (&str, i64, usize, [&std::sync::Arc<Matrix>; 3])| {
+        let [given, positions, sum] =
+            matrices.map(|matrix| vector(matrix.row(row), |value| format_short(value, decimals)));
+        let title = format!("Hidden state of the {side}, position {position} added");
+        let lines = vec![TraceLine::plain(format!("{given} + {positions} = {sum}"))];
+        TraceSection { is_preparation: true, ..TraceSection::new(title, lines) }
+    };
+    sides.into_iter().map(section).collect()
+}
+
+/// The turned pairs of the query and of the key. Empty where nothing is turned.
+pub fn rotations(
+    input: &FigureInput<'_>,
+    head: &HeadEvaluation,
+    pin: Pin,
+    decimals: usize,
+) -> Vec<TraceSection> {
+    let (Position::Rope { base, layout }, Some(unrotated)) = (input.position, &head.unrotated) else {
+        return Vec::new();
+    };
+    let query_position = pin.query as i64 + input.spec.position_offset;
+    let sides = [
+        ("Query", "q", query_position, unrotated.q.row(pin.query), head.input.q.row(pin.query)),
+        ("Key", "k", pin.key as i64, unrotated.k.row(pin.key), head.input.k.row(pin.key)),
+    ];
+    let section = |(side, name, position, before, after)| {
+        let title = format!("{side} turned to position {position} (from 0)");
+        let lines = turned(name, position, (before, after), (base, layout), decimals);
+        TraceSection { is_preparation: true, ..TraceSection::new(title, lines) }
+    };
+    sides.into_iter().map(section).collect()
+}
+
+/// `q′[1], q′[2] = (1·cos 2 − 0·sin 2, 1·sin 2 + 0·cos 2) = (−0.4161, 0.9093)`, pair by pair.
+fn turned(
+    name: &str,
+    position: i64,
+    (before, after): (&[f64], &[f64]),
+    (base, layout): (f64, RopeLayout),
+    decimals: usize,
+) -> Vec<TraceLine> {
+    let d = before.len();
+    let frequencies = rope_frequencies(d, base);
+    let line = |(pair, frequency): (usize, &f64)| {
+        let (first, second) = layout.pair(pair, d);
+        let (a, b) = (factor(before[first], decimals), factor(before[second], decimals));
+        let angle = factor(position as f64 * frequency, decimals);
+        let (x, y) = (format_number(after[first], decimals), format_number(after[second], decimals));
+        TraceLine::plain(format!(
+            "{name}′[{}], {name}′[{}] = ({a}·cos {angle} − {b}·sin {angle}, {a}·sin {angle} + {b}·cos {angle}) = ({x}, {y})",
+            first + 1,
+            second + 1,
+        ))
+    };
+    let mut lines: Vec<TraceLine> = frequencies.iter().enumerate().take(MOST_PAIRS).map(line).collect();
+    if frequencies.len() > MOST_PAIRS {
+        lines.push(TraceLine::muted(format!("… and {} more pairs", frequencies.len() - MOST_PAIRS)));
+    }
+    lines
+}

@@ -1,0 +1,65 @@
+//! From Q, K and V as they are given to those that scores are made of: turned, then rounded.
+
+use std::sync::Arc;
+
+use super::model::Position;
+use super::{AlibiBias, Scene, Unrotated};
+use crate::engine::{HeadInput, Matrix, Precision, alibi_bias, alibi_slopes, rope};
+
+/// What one head reads, and what its positions did.
+pub(super) struct Prepared {
+    pub input: HeadInput,
+    pub unrotated: Option<Unrotated>,
+    pub alibi: Option<AlibiBias>,
+}
+
+/// Every query head of a scene. Heads that share their K and V go on sharing them.
+pub(super) fn prepared(scene: &Scene) -> Vec<Prepared> {
+    let heads = scene.head_inputs();
+    let slopes = match scene.spec().position {
+        Position::Alibi => alibi_slopes(heads.len()),
+        Position::None | Position::Rope { .. } | Position::Sinusoidal => Vec::new(),
+    };
+    let mut shared: Option<(HeadInput, HeadInput)> = None; // K and V of the head before, as given and as prepared
+    let mut prepare = |(head, given): (usize, &HeadInput)| {
+        let q = stored(scene, &turned(scene, &given.q, scene.spec().position_offset));
+        let before = shared
+            .take()
+            .filter(|(before, _)| Arc::ptr_eq(&before.k, &given.k) && Arc::ptr_eq(&before.v, &given.v));
+        let input = match before {
+            Some((_, prepared)) => HeadInput { q, ..prepared },
+            None => {
+                let k = stored(scene, &turned(scene, &given.k, 0)); // key j stands at j
+                HeadInput { q, k, v: stored(scene, &given.v) }
+            }
+        };
+        shared = Some((given.clone(), input.clone()));
+        let is_turned = matches!(scene.spec().position, Position::Rope { .. });
+        let bias =
+            |slope| Arc::new(alibi_bias(slope, scene.n_q(), scene.n_k(), scene.spec().position_offset));
+        Prepared {
+            input,
+            unrotated: is_turned.then(|| Unrotated { q: Arc::clone(&given.q), k: Arc::clone(&given.k) }),
+            alibi: slopes.get(head).map(|&slope| AlibiBias { slope, bias: bias(slope) }),
+        }
+    };
+    heads.iter().enumerate().map(&mut prepare).collect()
+}
+
+/// Rows turned by rotary positions, where the scene has them. A valid scene has an even width.
+fn turned(scene: &Scene, x: &Arc<Matrix>, first_position: i64) -> Arc<Matrix> {
+    match scene.spec().position {
+        Position::Rope { base, layout } => {
+            rope(x, base, layout, first_position).map_or_else(|_odd| Arc::clone(x), Arc::new)
+        }
+        Position::None | Position::Alibi | Position::Sinusoidal => Arc::clone(x),
+    }
+}
+
+/// Rounded on entry, where the scene asks for a narrower format.
+fn stored(scene: &Scene, x: &Arc<Matrix>) -> Arc<Matrix> {
+    match scene.spec().precision {
+        Precision::F64 => Arc::clone(x),
+        narrow => Arc::new(x.map(|value| narrow.round(value))),
+    }
+}

@@ -54,6 +54,23 @@ fn compute_prints_every_stage_of_every_head_with_all_digits() {
 }
 
 #[test]
+fn compute_prints_what_positions_did_and_the_number_format() {
+    let json = |scene| -> serde_json::Value {
+        let output = qkv(&["compute", scene, "--format", "json"]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        serde_json::from_str(&stdout(&output)).unwrap()
+    };
+    let rotated = json("rotary_positions");
+    assert_eq!((&rotated["heads"][0]["q"][1][1], &rotated["precision"]), (&1.0.into(), &"f64".into()));
+    assert_eq!(rotated["heads"][0]["q_rotated"][1][1], 1_f64.cos());
+    assert_eq!(rotated["heads"][0].get("alibi_slope"), None);
+    let biased = json("linear_biases");
+    assert_eq!(biased["heads"][1]["alibi_slope"], 0.0625);
+    assert_eq!(biased["heads"][1]["alibi_bias"][3][1], -0.125);
+    assert_eq!(json("lost_differences")["precision"], "bf16");
+}
+
+#[test]
 fn compute_as_text_and_csv_names_stages_and_tokens() {
     let text = stdout(&qkv(&["compute", "three_positions"]));
     assert!(text.contains("weights") && text.contains("0.4011"), "{text}");

@@ -17,6 +17,9 @@ pub fn three(scene: &Scene) -> [Stage; 3] {
     [scores, Stage::Weights, Stage::Output]
 }
 
+/// What stands beside the head picker and the choice of stages take together, in points.
+const ROOM_FOR_SHARING: f32 = 400.0;
+
 /// Draws the row.
 pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbox) {
     ui.horizontal(|ui| {
@@ -101,6 +104,10 @@ fn head_picker(ui: &mut Ui, session: &Session, out: &mut Outbox) {
     combo.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Query head"));
     if grouped {
         let text = format!("{} query heads share {} KV heads", scene.heads(), scene.kv_heads());
-        ui.label(RichText::new(text).small().color(Colors::in_use(ui).muted));
+        // Beside the stages at the right; where there is no room for it, it is in the hover text alone.
+        if ui.available_width() > ROOM_FOR_SHARING {
+            ui.label(RichText::new(&text).small().color(Colors::in_use(ui).muted));
+        }
+        combo.response.on_hover_text(text);
     }
 }

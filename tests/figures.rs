@@ -6,7 +6,7 @@ use std::sync::Arc;
 use qkv::engine::{AttentionSpec, HeadInput, Matrix, attend};
 use qkv::figure::{
     AxisScale, ChartLine, ChartSpec, Color, Drawing, Face, Figure, FigureInput, FigureOptions, FigureTheme,
-    Item, MatrixId, Pin, Point, Rect, Text, compose, compose_input, trace_text,
+    Item, MatrixId, Pin, Point, Rect, Text, Writing, compose, compose_input, trace_text,
 };
 use qkv::scene::{HeadEvaluation, Orientation, Position, Scene, Stage, evaluate, read};
 
@@ -429,7 +429,9 @@ fn figures_of_positions_are_well_laid_out_and_name_what_they_show() {
 fn trace_lines(text: &str, pin: Pin) -> Vec<String> {
     let scene = scene(text);
     let evaluation = evaluate(&scene);
-    let trace = trace_text(&FigureInput::new(&scene, &evaluation), 0, pin, 4).unwrap();
+    let trace =
+        trace_text(&FigureInput::new(&scene, &evaluation), 0, pin, Writing { decimals: 4, in_full: false })
+            .unwrap();
     trace.sections.into_iter().flat_map(|section| section.lines).map(|line| line.text).collect()
 }
 
@@ -592,4 +594,28 @@ fn dump(drawing: &Drawing) -> String {
             &format!("grid {:?} head {} {} {}\n", grid.matrix, grid.head, rect(grid.rect), grid.transposed);
     }
     text
+}
+
+#[test]
+fn a_trace_in_full_leaves_out_no_term() {
+    let text = "Scene(title: \"Long\", input: Heads(q: [Randn(rows: 1, cols: 9, seed: 1)], k: [Randn(rows: 9, cols: 9, seed: 2)],
+        v: [Randn(rows: 9, cols: 9, seed: 3)]))";
+    let scene = scene(text);
+    let evaluation = evaluate(&scene);
+    let lines = |in_full| {
+        let writing = Writing { decimals: 2, in_full };
+        let input = FigureInput::new(&scene, &evaluation);
+        let trace = trace_text(&input, 0, Pin { query: 0, key: 0 }, writing).unwrap();
+        let lines: Vec<String> =
+            trace.sections.iter().flat_map(|section| &section.lines).map(|line| line.text.clone()).collect();
+        lines.join("\n")
+    };
+    assert!(lines(false).contains('…'));
+    let whole = lines(true);
+    assert!(!whole.contains('…'), "{whole}");
+    assert_eq!(
+        whole.matches('·').count(),
+        9 + 9,
+        "nine products of the score and nine of the output: {whole}"
+    );
 }

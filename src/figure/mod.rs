@@ -85,4 +85,4 @@ pub use shorten::{shorten_to_graphemes, shorten_to_width, visible};
 pub use text::{Anchor, measure, text};
 pub use theme::{FigureTheme, Theme, Tone};
 pub use ticks::{AxisScale, tick_label, ticks};
-pub use trace::{LineKind, TraceLine, TraceSection, TraceText, trace_text};
+pub use trace::{LineKind, TraceLine, TraceSection, TraceText, Writing, trace_text};

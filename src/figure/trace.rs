@@ -70,8 +70,18 @@ impl TraceSection {
     }
 }
 
-/// The trace of a pair in a head, with numbers to so many decimals. `None` where there is no such pair or head.
-pub fn trace_text(input: &FigureInput<'_>, head: usize, pin: Pin, decimals: usize) -> Option<TraceText> {
+/// How a trace is written out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Writing {
+    /// Decimals of every number.
+    pub decimals: usize,
+    /// Whether long sums and vectors are written out to the last term; otherwise their middle is left out and counted.
+    pub in_full: bool,
+}
+
+/// The trace of a pair in a head. `None` where there is no such pair or head.
+pub fn trace_text(input: &FigureInput<'_>, head: usize, pin: Pin, writing: Writing) -> Option<TraceText> {
+    let decimals = writing.decimals;
     let head = input.head(head)?;
     let pair = (pin.query, pin.key);
     let traced = |carry| trace(&head.input, input.spec, head.query_head, pair, carry);
@@ -80,15 +90,15 @@ pub fn trace_text(input: &FigureInput<'_>, head: usize, pin: Pin, decimals: usiz
         Precision::F64 => (traced(Carry::Exact)?, traced(Carry::Decimals(decimals))?),
         narrow => (traced(Carry::Stored(narrow))?, traced(Carry::Exact)?),
     };
-    let mut sections = additions(input, pin, decimals);
-    sections.extend(projections(input, head, pin, decimals));
-    sections.extend(rotations(input, head, pin, decimals));
-    sections.push(raw_score(&shown, decimals));
-    sections.push(scaled(input, &shown, decimals));
+    let mut sections = additions(input, pin, writing);
+    sections.extend(projections(input, head, pin, writing));
+    sections.extend(rotations(input, head, pin, writing));
+    sections.push(raw_score(&shown, writing));
+    sections.push(scaled(input, &shown, writing));
     let title = if head.alibi.is_some() { "Mask and bias" } else { "Mask" };
     sections.push(TraceSection::new(title, verdict(input, head.query_head, &shown, decimals)));
-    sections.push(softmax(&shown.softmax, (pin.query, pin.key), decimals));
-    sections.push(output(&shown, &beside, decimals));
+    sections.push(softmax(&shown.softmax, (pin.query, pin.key), writing));
+    sections.push(output(&shown, &beside, writing));
     let name = |labels: &[String], index: usize| {
         labels.get(index).map_or_else(|| (index + 1).to_string(), |label| shorten_to_graphemes(label, 32))
     };
@@ -96,10 +106,10 @@ pub fn trace_text(input: &FigureInput<'_>, head: usize, pin: Pin, decimals: usiz
     Some(TraceText { title, sections })
 }
 
-fn raw_score(trace: &Trace, decimals: usize) -> TraceSection {
-    let mut section = scorer(trace, decimals);
+fn raw_score(trace: &Trace, writing: Writing) -> TraceSection {
+    let mut section = scorer(trace, writing);
     if let Carry::Stored(precision) = trace.carry {
-        let stored = format_short(trace.carry.store(trace.score.total()), decimals);
+        let stored = format_short(trace.carry.store(trace.score.total()), writing.decimals);
         let name = precision.label();
         let sums = if precision == Precision::F32 { "" } else { ", products and sums kept in f32" };
         section.lines.push(TraceLine::muted(format!("stored in {name}: {stored}{sums}")));
@@ -107,104 +117,111 @@ fn raw_score(trace: &Trace, decimals: usize) -> TraceSection {
     section
 }
 
-fn scorer(trace: &Trace, decimals: usize) -> TraceSection {
-    let short = |value| format_short(value, decimals);
+fn scorer(trace: &Trace, writing: Writing) -> TraceSection {
+    let short = |value| format_short(value, writing.decimals);
     match &trace.score {
         ScoreTrace::Dot(product) => {
-            let sum = product_sum(product, decimals);
+            let sum = product_sum(product, writing);
             TraceSection::new("Raw score q · k", vec![TraceLine::plain(format!("s = {sum}"))])
         }
         ScoreTrace::Additive { units, total } => {
-            let shown = units.iter().take(4).enumerate().map(|(i, unit)| {
+            let n_shown = if writing.in_full { units.len() } else { 4 };
+            let shown = units.iter().take(n_shown).enumerate().map(|(i, unit)| {
                 TraceLine::plain(format!(
                     "unit {}: {} · tanh({} + {}) = {}",
                     i + 1,
                     short(unit.v),
                     short(unit.from_query.total),
-                    factor(unit.from_key.total, decimals),
+                    factor(unit.from_key.total, writing.decimals),
                     short(unit.product)
                 ))
             });
             let mut lines: Vec<TraceLine> = shown.collect();
-            if units.len() > 4 {
-                lines.push(TraceLine::muted(format!("… and {} more units", units.len() - 4)));
+            if units.len() > n_shown {
+                lines.push(TraceLine::muted(format!("… and {} more units", units.len() - n_shown)));
             }
             lines.push(TraceLine::result(format!("s = {}", short(*total))));
             TraceSection::new("Raw score v · tanh(W_q q + W_k k)", lines)
         }
         ScoreTrace::General { product, .. } => {
-            let sum = product_sum(product, decimals);
+            let sum = product_sum(product, writing);
             TraceSection::new("Raw score (q W) · k", vec![TraceLine::plain(format!("s = {sum}"))])
         }
     }
 }
 
-fn scaled(input: &FigureInput<'_>, trace: &Trace, decimals: usize) -> TraceSection {
-    let raw = format_short(trace.score.total(), decimals);
-    let result = format_number(trace.scaled, decimals);
+fn scaled(input: &FigureInput<'_>, trace: &Trace, writing: Writing) -> TraceSection {
+    let raw = format_short(trace.score.total(), writing.decimals);
+    let result = format_number(trace.scaled, writing.decimals);
     let width = input.heads.first().map_or(0, |head| head.input.k.cols());
     let line = match input.spec.scoring {
         Scoring::ScaledDot => TraceLine::plain(format!("{raw} / √{width} = {result}")),
         Scoring::Scale(scale) => {
-            let scale = factor(scale, decimals);
+            let scale = factor(scale, writing.decimals);
             TraceLine::plain(format!("{raw} · {scale} = {result}"))
         }
         _ => TraceLine::muted(format!("not scaled: {result}")),
     };
     let mut lines = vec![line];
     if let Some(cap) = trace.soft_cap {
-        let c = format_short(cap.cap, decimals);
-        let (before, after) = (format_number(cap.before, decimals), format_number(cap.after, decimals));
+        let c = format_short(cap.cap, writing.decimals);
+        let (before, after) =
+            (format_number(cap.before, writing.decimals), format_number(cap.after, writing.decimals));
         lines.push(TraceLine::plain(format!("soft cap: {c} · tanh({before} / {c}) = {after}")));
     }
     TraceSection::new("Scaled score", lines)
 }
 
-fn softmax(trace: &SoftmaxTrace, (query, key): (usize, usize), decimals: usize) -> TraceSection {
-    let number = |value| format_number(value, decimals);
+fn softmax(trace: &SoftmaxTrace, (query, key): (usize, usize), writing: Writing) -> TraceSection {
+    let number = |value| format_number(value, writing.decimals);
     let (title, own, whole) = match trace.over {
         SoftmaxAxis::Keys => ("Softmax over keys", key, "row"),
         SoftmaxAxis::Queries => ("Softmax over queries", query, "column"),
     };
     if let Some(policy) = trace.empty {
         let words = match policy {
-            EmptyRow::Zero => "nothing is visible; by the policy in force every weight is 0",
-            EmptyRow::NotANumber => "nothing is visible; 0 / 0 is not a number, and the policy keeps it",
-            EmptyRow::Uniform => "nothing is visible; by the policy in force all weights are equal",
+            EmptyRow::Zero => "nothing is visible; policy Zero: every weight is 0",
+            EmptyRow::NotANumber => "nothing is visible; policy NotANumber: 0 / 0 is not a number",
+            EmptyRow::Uniform => "nothing is visible; policy Uniform: all weights are equal",
         };
         let weight = format!("weight {}", number(trace.weight));
         return TraceSection::new(title, vec![TraceLine::plain(words), TraceLine::result(weight)]);
     }
     let Some(term) = trace.terms.get(own) else { return TraceSection::new(title, Vec::new()) };
-    let exp = number(term.exp);
+    // A blocked weight is exactly 0, which 0.0000 would not say.
+    let is_blocked = term.blocked_by.is_some();
+    let own_number = |value| if is_blocked { "0".to_owned() } else { number(value) };
+    let exp = own_number(term.exp);
     let exponent = if term.blocked_by.is_some() {
         "−∞".to_owned()
     } else if trace.subtracted == 0.0 {
         number(term.masked)
     } else {
-        difference(term.masked, trace.subtracted, decimals)
+        difference(term.masked, trace.subtracted, writing.decimals)
     };
     let exps = trace.terms.iter().filter(|term| term.blocked_by.is_none()).map(|term| number(term.exp));
-    let sum = elided(exps.collect(), " + ");
+    let sum = elided(writing, exps.collect(), " + ");
     let lines = vec![
         TraceLine::plain(format!("exp({exponent}) = {exp}")),
         TraceLine::muted(format!("{whole} max {}", number(trace.max))),
         TraceLine::plain(format!("Σexp = {sum} = {}", number(trace.sum))),
-        TraceLine::result(format!("{exp} / {} = {}", number(trace.sum), number(trace.weight))),
+        TraceLine::result(format!("{exp} / {} = {}", number(trace.sum), own_number(trace.weight))),
     ];
     TraceSection::new(title, lines)
 }
 
-fn output(shown: &Trace, beside: &Trace, decimals: usize) -> TraceSection {
-    let mut lines = vec![TraceLine::plain(output_sum(&shown.output, decimals))];
+fn output(shown: &Trace, beside: &Trace, writing: Writing) -> TraceSection {
+    let mut lines = vec![TraceLine::plain(output_sum(&shown.output, writing))];
     lines.push(TraceLine::result(format!(
         "= {}",
-        vector(&shown.output.row(), |v| format_number(v, decimals))
+        vector(writing, &shown.output.row(), |v| format_number(v, writing.decimals))
     )));
-    let other = vector(&beside.output.row(), |v| format_number(v, decimals));
+    let other = vector(writing, &beside.output.row(), |v| format_number(v, writing.decimals));
     lines.push(TraceLine::muted(match shown.carry {
         Carry::Stored(_) => format!("the same inputs in f64: {other}"),
-        Carry::Exact | Carry::Decimals(_) => format!("rounded to {decimals} places at each step: {other}"),
+        Carry::Exact | Carry::Decimals(_) => {
+            format!("rounded to {} places at each step: {other}", writing.decimals)
+        }
     }));
     TraceSection::new("Output row", lines)
 }
@@ -225,8 +242,8 @@ pub(super) fn factor(value: f64, decimals: usize) -> String {
 const MOST_TERMS: usize = 6;
 
 /// The terms joined; in longer sums the first three and the last, with the number of those left out.
-pub(super) fn elided(terms: Vec<String>, joint: &str) -> String {
-    if terms.len() <= MOST_TERMS {
+pub(super) fn elided(writing: Writing, terms: Vec<String>, joint: &str) -> String {
+    if writing.in_full || terms.len() <= MOST_TERMS {
         return if terms.is_empty() { "0".to_owned() } else { terms.join(joint) };
     }
     let left_out = terms.len() - 4;

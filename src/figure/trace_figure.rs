@@ -2,7 +2,7 @@
 
 use super::board::{MARGIN, valid_pin};
 use super::sketch::{Sketch, Style};
-use super::trace::{LineKind, TraceText, trace_text};
+use super::trace::{LineKind, TraceText, Writing, trace_text};
 use super::{Anchor, Drawing, Face, FigureInput, FigureOptions, Label, Pin, Point};
 
 /// From line to line, in points.
@@ -12,7 +12,8 @@ const LINE: f32 = 18.0;
 pub fn trace_figure(input: &FigureInput<'_>, options: &FigureOptions) -> Drawing {
     let mut sketch = Sketch::new(options.theme.colors());
     let pin = valid_pin(input, options).unwrap_or(Pin { query: 0, key: 0 });
-    let Some(trace) = trace_text(input, options.head, pin, options.decimals) else {
+    let writing = Writing { decimals: options.decimals, in_full: false };
+    let Some(trace) = trace_text(input, options.head, pin, writing) else {
         let words = "There is no pair of a query and a key to trace.";
         sketch.text(words, sketch.muted(11.0), Point::default(), Anchor::Start);
         return sketch.into_drawing(MARGIN, input.title.to_owned(), words.to_owned());

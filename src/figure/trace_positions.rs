@@ -1,7 +1,7 @@
 //! What positions do to the query and the key of a pair, as text.
 
 use super::numbers::{format_number, format_short};
-use super::trace::{TraceLine, TraceSection, factor};
+use super::trace::{TraceLine, TraceSection, Writing, factor};
 use super::trace_products::vector;
 use super::{FigureInput, Pin};
 use crate::engine::{Matrix, RopeLayout, rope_frequencies};
@@ -11,7 +11,7 @@ use crate::scene::{HeadEvaluation, Position};
 const MOST_PAIRS: usize = 3;
 
 /// x + p of the hidden states behind the pair. Empty where nothing is added.
-pub fn additions(input: &FigureInput<'_>, pin: Pin, decimals: usize) -> Vec<TraceSection> {
+pub fn additions(input: &FigureInput<'_>, pin: Pin, writing: Writing) -> Vec<TraceSection> {
     let Some((projection, added)) = input.projection.and_then(|all| Some((all, all.sinusoidal.as_ref()?)))
     else {
         return Vec::new();
@@ -22,8 +22,8 @@ pub fn additions(input: &FigureInput<'_>, pin: Pin, decimals: usize) -> Vec<Trac
         ("key", pin.key as i64, pin.key, [&added.context, &added.context_positions, &projection.context]),
     ];
     let section = |(side, position, row, matrices): (&str, i64, usize, [&std::sync::Arc<Matrix>; 3])| {
-        let [given, positions, sum] =
-            matrices.map(|matrix| vector(matrix.row(row), |value| format_short(value, decimals)));
+        let [given, positions, sum] = matrices
+            .map(|matrix| vector(writing, matrix.row(row), |value| format_short(value, writing.decimals)));
         let title = format!("Hidden state of the {side}, position {position} added");
         let lines = vec![TraceLine::plain(format!("{given} + {positions} = {sum}"))];
         TraceSection { is_preparation: true, ..TraceSection::new(title, lines) }
@@ -36,7 +36,7 @@ pub fn rotations(
     input: &FigureInput<'_>,
     head: &HeadEvaluation,
     pin: Pin,
-    decimals: usize,
+    writing: Writing,
 ) -> Vec<TraceSection> {
     let (Position::Rope { base, layout }, Some(unrotated)) = (input.position, &head.unrotated) else {
         return Vec::new();
@@ -48,7 +48,7 @@ pub fn rotations(
     ];
     let section = |(side, name, position, before, after)| {
         let title = format!("{side} turned to position {position} (from 0)");
-        let lines = turned(name, position, (before, after), (base, layout), decimals);
+        let lines = turned(name, position, (before, after), (base, layout), writing);
         TraceSection { is_preparation: true, ..TraceSection::new(title, lines) }
     };
     sides.into_iter().map(section).collect()
@@ -60,24 +60,26 @@ fn turned(
     position: i64,
     (before, after): (&[f64], &[f64]),
     (base, layout): (f64, RopeLayout),
-    decimals: usize,
+    writing: Writing,
 ) -> Vec<TraceLine> {
     let d = before.len();
     let frequencies = rope_frequencies(d, base);
     let line = |(pair, frequency): (usize, &f64)| {
         let (first, second) = layout.pair(pair, d);
-        let (a, b) = (factor(before[first], decimals), factor(before[second], decimals));
-        let angle = factor(position as f64 * frequency, decimals);
-        let (x, y) = (format_number(after[first], decimals), format_number(after[second], decimals));
+        let (a, b) = (factor(before[first], writing.decimals), factor(before[second], writing.decimals));
+        let angle = factor(position as f64 * frequency, writing.decimals);
+        let (x, y) =
+            (format_number(after[first], writing.decimals), format_number(after[second], writing.decimals));
         TraceLine::plain(format!(
             "{name}′[{}], {name}′[{}] = ({a}·cos {angle} − {b}·sin {angle}, {a}·sin {angle} + {b}·cos {angle}) = ({x}, {y})",
             first + 1,
             second + 1,
         ))
     };
-    let mut lines: Vec<TraceLine> = frequencies.iter().enumerate().take(MOST_PAIRS).map(line).collect();
-    if frequencies.len() > MOST_PAIRS {
-        lines.push(TraceLine::muted(format!("… and {} more pairs", frequencies.len() - MOST_PAIRS)));
+    let most = if writing.in_full { frequencies.len() } else { MOST_PAIRS };
+    let mut lines: Vec<TraceLine> = frequencies.iter().enumerate().take(most).map(line).collect();
+    if frequencies.len() > most {
+        lines.push(TraceLine::muted(format!("… and {} more pairs", frequencies.len() - most)));
     }
     lines
 }

@@ -1,7 +1,7 @@
 //! Sums of products as text: dot products, weighted sums, projections.
 
 use super::numbers::{format_number, format_short};
-use super::trace::{TraceLine, TraceSection, elided, factor};
+use super::trace::{TraceLine, TraceSection, Writing, elided, factor};
 use super::{FigureInput, Pin};
 use crate::engine::{Carry, Matrix, OutputTrace, SumOfProducts, trace_product};
 use crate::scene::HeadEvaluation;
@@ -12,20 +12,19 @@ const MOST_ENTRIES: usize = 6;
 const MOST_TRACED: usize = 4;
 
 /// `0·1 + 1·1 = 1`
-pub fn product_sum(sum: &SumOfProducts, decimals: usize) -> String {
-    let terms = sum
-        .terms
-        .iter()
-        .map(|term| format!("{}·{}", factor(term.left, decimals), factor(term.right, decimals)));
-    let mut text = elided(terms.collect(), " + ");
+pub fn product_sum(sum: &SumOfProducts, writing: Writing) -> String {
+    let terms = sum.terms.iter().map(|term| {
+        format!("{}·{}", factor(term.left, writing.decimals), factor(term.right, writing.decimals))
+    });
+    let mut text = elided(writing, terms.collect(), " + ");
     if let Some(bias) = sum.bias {
-        text = format!("{text} + {}", factor(bias, decimals));
+        text = format!("{text} + {}", factor(bias, writing.decimals));
     }
-    format!("{text} = {}", format_short(sum.total, decimals))
+    format!("{text} = {}", format_short(sum.total, writing.decimals))
 }
 
 /// `0.2483·[2, 0] + 0.2483·[0, 4] + 0.5035·[1, 1]`
-pub fn output_sum(output: &OutputTrace, decimals: usize) -> String {
+pub fn output_sum(output: &OutputTrace, writing: Writing) -> String {
     if output.keys.is_empty() {
         return "no key is read".to_owned();
     }
@@ -38,15 +37,20 @@ pub fn output_sum(output: &OutputTrace, decimals: usize) -> String {
             .filter_map(|feature| feature.terms.get(i))
             .map(|term| term.right)
             .collect();
-        format!("{}·{}", format_number(weight, decimals), vector(&values, |v| format_short(v, decimals)))
+        format!(
+            "{}·{}",
+            format_number(weight, writing.decimals),
+            vector(writing, &values, |v| format_short(v, writing.decimals))
+        )
     };
-    elided((0..output.keys.len()).map(term).collect(), " + ")
+    elided(writing, (0..output.keys.len()).map(term).collect(), " + ")
 }
 
 /// `[2, 0]`, shortened behind the first few entries.
-pub fn vector(values: &[f64], write: impl Fn(f64) -> String) -> String {
-    let shown: Vec<String> = values.iter().take(MOST_ENTRIES).map(|value| write(*value)).collect();
-    let more = values.len().saturating_sub(MOST_ENTRIES);
+pub fn vector(writing: Writing, values: &[f64], write: impl Fn(f64) -> String) -> String {
+    let most = if writing.in_full { values.len() } else { MOST_ENTRIES };
+    let shown: Vec<String> = values.iter().take(most).map(|value| write(*value)).collect();
+    let more = values.len().saturating_sub(most);
     if more == 0 {
         format!("[{}]", shown.join(", "))
     } else {
@@ -59,7 +63,7 @@ pub fn projections(
     input: &FigureInput<'_>,
     head: &HeadEvaluation,
     pin: Pin,
-    decimals: usize,
+    writing: Writing,
 ) -> Vec<TraceSection> {
     let Some(projection) = input.projection else { return Vec::new() };
     let (q, k, v) = (&head.input.q, &head.input.k, &head.input.v); // their widths; positions come later
@@ -98,7 +102,7 @@ pub fn projections(
     rows.into_iter()
         .map(|(title, name, x, w, b, row, first, result)| {
             let columns = (first, result.cols());
-            let lines = projected((x, w, b.as_deref()), (name, row), columns, decimals);
+            let lines = projected((x, w, b.as_deref()), (name, row), columns, writing);
             TraceSection { is_preparation: true, ..TraceSection::new(title, lines) }
         })
         .collect()
@@ -108,16 +112,17 @@ fn projected(
     (x, w, b): (&Matrix, &Matrix, Option<&[f64]>),
     (name, row): (&str, usize),
     (first, n): (usize, usize),
-    decimals: usize,
+    writing: Writing,
 ) -> Vec<TraceLine> {
-    let mut lines: Vec<TraceLine> = (0..n.min(MOST_TRACED))
+    let most = if writing.in_full { n } else { MOST_TRACED };
+    let mut lines: Vec<TraceLine> = (0..n.min(most))
         .filter_map(|i| {
             let sum = trace_product(x, w, b, (row, first + i), Carry::Exact)?;
-            Some(TraceLine::plain(format!("{name}[{}] = {}", i + 1, product_sum(&sum, decimals))))
+            Some(TraceLine::plain(format!("{name}[{}] = {}", i + 1, product_sum(&sum, writing))))
         })
         .collect();
-    if n > MOST_TRACED {
-        lines.push(TraceLine::muted(format!("… and {} more entries", n - MOST_TRACED)));
+    if n > most {
+        lines.push(TraceLine::muted(format!("… and {} more entries", n - most)));
     }
     lines
 }

@@ -6,7 +6,8 @@ use egui::Theme;
 
 use crate::export::{ExportOptions, Format, Ground, TextMode};
 use crate::figure::{
-    Drawing, Figure, FigureInput, FigureOptions, FigureTheme, MatrixId, Pin, TraceText, compose, trace_text,
+    Drawing, Figure, FigureInput, FigureOptions, FigureTheme, MatrixId, Pin, TraceText, Writing, compose,
+    trace_text,
 };
 use crate::scene::Stage;
 use crate::session::{Centre, Command, Derived, FigureExport, Session};
@@ -157,7 +158,7 @@ pub struct Figures {
     pub weights_per_row: bool,
     form: Option<BoardForm>,
     made: Vec<Made>,
-    trace: Option<(Arc<Derived>, usize, Pin, Arc<TraceText>)>,
+    trace: Option<(TraceKey, Arc<TraceText>)>,
     /// The preview of the export dialog.
     pub preview: Preview,
 }
@@ -206,19 +207,15 @@ impl Figures {
         }))
     }
 
-    /// The arithmetic behind the pinned cell.
-    pub fn trace(&mut self, session: &Session) -> Option<Arc<TraceText>> {
+    /// The arithmetic behind the pinned cell, to the last term or with long sums shortened.
+    pub fn trace(&mut self, session: &Session, in_full: bool) -> Option<Arc<TraceText>> {
         let pin = session.pin().map(|pin| Pin { query: pin.query, key: pin.key })?;
-        let (derived, head) = (session.derived(), session.head());
-        if let Some((_, _, _, text)) = self.trace.as_ref().filter(|(old, old_head, old_pin, _)| {
-            Arc::ptr_eq(old, derived) && *old_head == head && *old_pin == pin
-        }) {
+        let key = TraceKey { derived: Arc::clone(session.derived()), head: session.head(), pin, in_full };
+        if let Some((_, text)) = self.trace.as_ref().filter(|(old, _)| *old == key) {
             return Some(Arc::clone(text));
         }
-        let input = FigureInput::new(session.scene(), session.evaluation());
-        let decimals = session.scene().spec().view.decimals;
-        let text = Arc::new(trace_text(&input, head, pin, decimals)?);
-        self.trace = Some((Arc::clone(derived), head, pin, Arc::clone(&text)));
+        let text = Arc::new(fresh_trace(session, pin, in_full)?);
+        self.trace = Some((key, Arc::clone(&text)));
         Some(text)
     }
 
@@ -266,4 +263,26 @@ impl Figures {
         self.made.push(Made { derived: Arc::clone(derived), figure, options, drawing: Arc::clone(&drawing) });
         drawing
     }
+}
+
+/// What a trace was made from.
+struct TraceKey {
+    derived: Arc<Derived>,
+    head: usize,
+    pin: Pin,
+    in_full: bool,
+}
+
+impl PartialEq for TraceKey {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.derived, &other.derived)
+            && (self.head, self.pin, self.in_full) == (other.head, other.pin, other.in_full)
+    }
+}
+
+/// The arithmetic behind a pair of the head on screen.
+pub fn fresh_trace(session: &Session, pin: Pin, in_full: bool) -> Option<TraceText> {
+    let input = FigureInput::new(session.scene(), session.evaluation());
+    let writing = Writing { decimals: session.scene().spec().view.decimals, in_full };
+    trace_text(&input, session.head(), pin, writing)
 }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use egui::{Panel, RichText, ScrollArea, Ui};
 
-use crate::figure::{LineKind, TraceSection, TraceText};
+use crate::figure::{LineKind, Pin, TraceSection, TraceText};
 use crate::session::{Command, Session};
 
+use super::figures::fresh_trace;
 use super::style::{Colors, bold};
 use super::{Outbox, UiState, costs, widgets};
 
@@ -28,11 +29,11 @@ pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbo
 }
 
 fn trace(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbox) {
-    let Some(text) = state.figures.trace(session) else {
+    let Some(text) = state.figures.trace(session, state.trace_in_full) else {
         nothing_pinned(ui);
         return;
     };
-    heading(ui, &text, out);
+    heading(ui, session, &text, &mut state.trace_in_full, out);
     ScrollArea::vertical().id_salt("trace").auto_shrink(false).show(ui, |ui| {
         sections(ui, &text, session.has_projections());
     });
@@ -46,7 +47,7 @@ fn nothing_pinned(ui: &mut Ui) {
     );
 }
 
-fn heading(ui: &mut Ui, text: &TraceText, out: &mut Outbox) {
+fn heading(ui: &mut Ui, session: &Session, text: &TraceText, in_full: &mut bool, out: &mut Outbox) {
     let colors = Colors::in_use(ui);
     // Filled from the right, so that a long title is shortened instead of running under the buttons.
     let line = egui::vec2(ui.available_width(), ui.spacing().interact_size.y);
@@ -57,7 +58,19 @@ fn heading(ui: &mut Ui, text: &TraceText, out: &mut Outbox) {
         }
         let button = egui::Button::new(RichText::new("copy").small().color(colors.accent)).frame(false);
         if ui.add(button).on_hover_text("Copy this arithmetic as text").clicked() {
-            out.push(Command::CopyText(as_plain_text(text)));
+            // What is copied holds every term, whatever is shown.
+            let pin = session.pin().map(|pin| Pin { query: pin.query, key: pin.key });
+            let whole = pin.and_then(|pin| fresh_trace(session, pin, true));
+            out.push(Command::CopyText(as_plain_text(whole.as_ref().unwrap_or(text))));
+        }
+        let word = if *in_full { "shorten" } else { "every term" };
+        let button = egui::Button::new(RichText::new(word).small().color(colors.accent)).frame(false);
+        if ui
+            .add(button)
+            .on_hover_text("Long sums and vectors to the last term, or their middle left out")
+            .clicked()
+        {
+            *in_full = !*in_full;
         }
         ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
             let title = RichText::new(&text.title).family(bold()).size(15.0).color(colors.ink);

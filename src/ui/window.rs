@@ -67,6 +67,8 @@ pub struct UiState {
     pub costs: super::costs::CostsState,
     /// The calculators in the centre.
     pub calculator: calculator::CalculatorState,
+    /// The trace shows every term of long sums.
+    pub trace_in_full: bool,
     /// Counts gestures, so that one drag is one step of the history.
     pub gesture: u64,
 }

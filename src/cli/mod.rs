@@ -3,6 +3,7 @@
 //! Results go to standard output, errors to standard error as one sentence with file:line:column. Exit status 1 means
 //! that something is wrong with the input or the output, 2 that the command line itself is.
 
+mod bench;
 mod check;
 mod compute;
 mod cost;
@@ -57,6 +58,8 @@ enum Cmd {
     Scenes(scenes::Args),
     /// The calculators: what a model's attention and cache cost.
     Cost(cost::Args),
+    /// Measure how fast this machine computes attention.
+    Bench(bench::Args),
 }
 
 /// Runs the program with the arguments it was started with.
@@ -71,6 +74,7 @@ fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> ExitCode {
         Some(Cmd::Check(args)) => check::run(&args, out),
         Some(Cmd::Scenes(args)) => scenes::run(&args, out),
         Some(Cmd::Cost(args)) => args.run(out).map_err(|error| Failure::Input(error.to_string())),
+        Some(Cmd::Bench(args)) => args.run(out).map_err(Failure::from),
         #[cfg(feature = "gui")]
         None => window::run(cli.window),
         #[cfg(not(feature = "gui"))]

@@ -3,8 +3,8 @@
 use super::scoring::{raw_scores, scale_of, soft_cap};
 use super::softmax::{Normalizer, softmax_row_in};
 use super::{
-    Attention, AttentionSpec, EmptyRow, HeadInput, MaskView, Matrix, Precision, SoftmaxAxis, SoftmaxSpec,
-    attend_in,
+    Attention, AttentionSpec, BlockedBy, EmptyRow, HeadInput, MaskView, Matrix, Precision, SoftmaxAxis,
+    SoftmaxSpec, attend_in,
 };
 
 /// Every stage of query head `query_head` (which matters only to masks and biases that differ by head), in the precision of
@@ -26,10 +26,11 @@ pub fn attend(input: &HeadInput, spec: &AttentionSpec, query_head: usize) -> Att
     let raw_scores = raw_scores(&spec.scoring, q, k); // (n_q, n_k)
     let scaled_scores = scale_and_cap(&raw_scores, scale, spec.softcap); // (n_q, n_k)
     let blocked_by = blocked_pairs(&view, q.rows(), k.rows());
-    let blocked: Vec<bool> = blocked_by.iter().map(Option::is_some).collect();
+    let blocked: Vec<bool> = blocked_by.iter().map(|layer| layer.is_some()).collect();
     let masked_scores = mask(&scaled_scores, &blocked, &view); // (n_q, n_k)
-    let (weights, rows, columns) = softmax(Precision::F64, &masked_scores, &blocked, spec.softmax); // (n_q, n_k)
-    let output = mix(&weights, &blocked, v, spec.softmax.empty_rows); // (n_q, d_v)
+    let (weights, rows, columns) =
+        softmax(Precision::F64, &masked_scores, &blocked, spec.softmax, spec.sink_of(query_head)); // (n_q, n_k)
+    let output = mix(&weights, &blocked, v, spec, query_head); // (n_q, d_v)
 
     let (row_max, row_sum) = rows.iter().map(|row| (row.max, row.sum)).unzip();
     let (column_max, column_sum) = columns.iter().map(|column| (column.max, column.sum)).unzip();
@@ -56,12 +57,15 @@ fn scale_and_cap(raw: &Matrix, scale: f64, softcap: Option<f64>) -> Matrix {
     })
 }
 
-pub(super) fn blocked_pairs(view: &MaskView<'_>, n_q: usize, n_k: usize) -> Vec<Option<usize>> {
+pub(super) fn blocked_pairs(view: &MaskView<'_>, n_q: usize, n_k: usize) -> BlockedBy {
     (0..n_q).flat_map(|query| (0..n_k).map(move |key| view.blocked_by(query, key))).collect()
 }
 
 /// −∞ where blocked, scaled + bias elsewhere.
 fn mask(scaled: &Matrix, blocked: &[bool], view: &MaskView<'_>) -> Matrix {
+    if view.n_layers() == 0 {
+        return scaled.clone(); // shares its numbers
+    }
     let has_bias = view.has_bias();
     let n_k = scaled.cols();
     Matrix::from_fn(scaled.rows(), n_k, |query, key| {
@@ -81,14 +85,15 @@ pub(super) fn softmax(
     masked: &Matrix,
     blocked: &[bool],
     spec: SoftmaxSpec,
+    sink: Option<f64>,
 ) -> (Matrix, Vec<Normalizer>, Vec<Normalizer>) {
-    let (along_keys, rows) = softmax_rows(precision, masked, blocked, spec);
+    let (along_keys, rows) = softmax_rows(precision, masked, blocked, spec, sink);
     match spec.over {
         SoftmaxAxis::Keys => (along_keys, rows, Vec::new()),
         SoftmaxAxis::Queries => {
             let (n_q, n_k) = (masked.rows(), masked.cols());
             let blocked = (0..n_k * n_q).map(|at| blocked[(at % n_q) * n_k + at / n_q]).collect::<Vec<_>>();
-            let (along_queries, columns) = softmax_rows(precision, &masked.transpose(), &blocked, spec);
+            let (along_queries, columns) = softmax_rows(precision, &masked.transpose(), &blocked, spec, None);
             (along_queries.transpose(), rows, columns)
         }
     }
@@ -99,23 +104,30 @@ fn softmax_rows(
     scores: &Matrix,
     blocked: &[bool],
     spec: SoftmaxSpec,
+    sink: Option<f64>,
 ) -> (Matrix, Vec<Normalizer>) {
     let n_cols = scores.cols();
     let mut weights = Matrix::zeros(scores.rows(), n_cols);
     let normalizers = (0..scores.rows())
         .map(|row| {
             let blocked = &blocked[row * n_cols..(row + 1) * n_cols];
-            softmax_row_in(precision, scores.row(row), blocked, spec, weights.row_mut(row))
+            softmax_row_in(precision, scores.row(row), blocked, spec, sink, weights.row_mut(row))
         })
         .collect();
     (weights, normalizers)
 }
 
 /// weights · V, key after key. A blocked value of weight 0 is not read, since 0 · NaN would be NaN.
-fn mix(weights: &Matrix, blocked: &[bool], v: &Matrix, empty_rows: EmptyRow) -> Matrix {
+pub(super) fn mix(
+    weights: &Matrix,
+    blocked: &[bool],
+    v: &Matrix,
+    spec: &AttentionSpec,
+    query_head: usize,
+) -> Matrix {
     let n_k = weights.cols();
     let mut output = Matrix::zeros(weights.rows(), v.cols());
-    if n_k == 0 && empty_rows == EmptyRow::NotANumber {
+    if n_k == 0 && spec.softmax.empty_rows == EmptyRow::NotANumber && spec.sink_of(query_head).is_none() {
         return output.map(|_| f64::NAN); // 0/0, though there is no weight to show it
     }
     for query in 0..weights.rows() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{MaskRule, Matrix, Precision};
+use super::{BlockedBy, MaskRule, Matrix, Precision};
 
 /// How a query and a key become one number.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -99,6 +99,18 @@ pub struct AttentionSpec {
     pub softmax: SoftmaxSpec,
     /// The number format that inputs and stages are kept in.
     pub precision: Precision,
+    /// A learned logit for each query head (attention sinks: Xiao et al., 2023; in this form: OpenAI, 2025): one more term in the
+    /// denominator that belongs to no key, so that weights may sum to less than 1. None without entries, and none where softmax
+    /// runs over the queries.
+    pub sinks: Arc<Vec<f64>>,
+}
+
+impl AttentionSpec {
+    /// The sink of query head `query_head`, where there is one and softmax runs along the keys.
+    pub fn sink_of(&self, query_head: usize) -> Option<f64> {
+        let sink = self.sinks.get(query_head).copied();
+        sink.filter(|_| self.softmax.over == SoftmaxAxis::Keys)
+    }
 }
 
 /// Every stage of one head.
@@ -120,11 +132,11 @@ pub struct Attention {
     /// weights · V. Shape (n_q, d_v).
     pub output: Matrix,
     /// For each pair, row by row, the index of the first mask layer that blocks it.
-    pub blocked_by: Vec<Option<usize>>,
-    /// The largest visible score of each query (−∞ where it sees nothing, NaN where it sees a NaN); what the stable softmax
+    pub blocked_by: BlockedBy,
+    /// The largest visible score of each query, or its sink where that is larger (−∞ where it sees nothing, NaN where it sees a NaN); what the stable softmax
     /// subtracts.
     pub row_max: Vec<f64>,
-    /// Σ exp(s − max) of each query, or Σ exp(s) in the naive form; 0 where it sees nothing.
+    /// Σ exp(s − max) of each query, or Σ exp(s) in the naive form, the sink's term included; 0 where it sees nothing.
     pub row_sum: Vec<f64>,
     /// Where softmax runs over the queries, the largest visible score of each key; empty otherwise. The weights are then made
     /// with these, and `row_max` and `row_sum` only say what the rows would have been divided by.
@@ -141,6 +153,6 @@ impl Attention {
 
     /// The index of the first mask layer that hides `key` from `query`.
     pub fn blocked_by(&self, query: usize, key: usize) -> Option<usize> {
-        self.blocked_by[query * self.weights.cols() + key]
+        self.blocked_by.get(query * self.weights.cols() + key)
     }
 }

@@ -90,6 +90,26 @@ impl<'a> MaskView<'a> {
         self.rules.len()
     }
 
+    /// The layers themselves.
+    pub(super) fn rules(&self) -> &[MaskRule] {
+        self.rules
+    }
+
+    /// How many keys there are.
+    pub(super) fn n_k(&self) -> usize {
+        self.n_k
+    }
+
+    /// How many keys every `Causal` layer lets through from the left.
+    pub(super) fn n_prefix(&self) -> usize {
+        self.n_prefix
+    }
+
+    /// Whether no position is opened through windows and strides.
+    pub(super) fn has_no_global(&self) -> bool {
+        self.global.is_empty()
+    }
+
     /// Whether any layer adds numbers to the scores.
     pub(super) fn has_bias(&self) -> bool {
         let adds = |rule: &MaskRule| {
@@ -159,7 +179,7 @@ impl<'a> MaskView<'a> {
 }
 
 /// Counts are far below 2⁶³; a larger one behaves as the largest position.
-fn to_i64(count: usize) -> i64 {
+pub(super) fn to_i64(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 

@@ -1,15 +1,17 @@
 //! A dense matrix of `f64`, row by row.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// A matrix of shape (rows, cols), stored row by row.
 ///
-/// Either dimension may be 0: a scene without keys is a (0, d_k) matrix, and it still knows its width.
+/// Either dimension may be 0: a scene without keys is a (0, d_k) matrix, and it still knows its width. Copies share their numbers
+/// until one of them is changed.
 #[derive(Clone, PartialEq)]
 pub struct Matrix {
     rows: usize,
     cols: usize,
-    data: Vec<f64>,
+    data: Arc<Vec<f64>>,
 }
 
 /// A row whose length differs from the first row's, or data that do not fill the shape.
@@ -38,6 +40,10 @@ pub enum ShapeError {
 }
 
 impl Matrix {
+    fn of(rows: usize, cols: usize, data: Vec<f64>) -> Self {
+        Self { rows, cols, data: Arc::new(data) }
+    }
+
     /// A matrix from its shape and its numbers, row by row.
     ///
     /// # Errors
@@ -46,7 +52,7 @@ impl Matrix {
         if rows.checked_mul(cols) != Some(data.len()) {
             return Err(ShapeError::Count { rows, cols, found: data.len() });
         }
-        Ok(Self { rows, cols, data })
+        Ok(Self::of(rows, cols, data))
     }
 
     /// A matrix from rows of equal length. No rows give the (0, 0) matrix.
@@ -63,7 +69,7 @@ impl Matrix {
             }
             data.extend_from_slice(row);
         }
-        Ok(Self { rows: rows.len(), cols, data })
+        Ok(Self::of(rows.len(), cols, data))
     }
 
     /// The matrix whose entry (row, col) is `value(row, col)`.
@@ -74,12 +80,12 @@ impl Matrix {
                 data.push(value(row, col));
             }
         }
-        Self { rows, cols, data }
+        Self::of(rows, cols, data)
     }
 
     /// All zeros.
     pub fn zeros(rows: usize, cols: usize) -> Self {
-        Self { rows, cols, data: vec![0.0; rows * cols] }
+        Self::of(rows, cols, vec![0.0; rows * cols])
     }
 
     /// Ones on the diagonal, zeros elsewhere.
@@ -104,7 +110,7 @@ impl Matrix {
 
     /// Row `row` as a mutable slice.
     pub fn row_mut(&mut self, row: usize) -> &mut [f64] {
-        &mut self.data[row * self.cols..(row + 1) * self.cols]
+        &mut Arc::make_mut(&mut self.data)[row * self.cols..(row + 1) * self.cols]
     }
 
     /// The rows in order; a matrix of width 0 yields empty rows.
@@ -119,12 +125,17 @@ impl Matrix {
 
     /// Replaces the entry at (row, col).
     pub fn set(&mut self, row: usize, col: usize, value: f64) {
-        self.data[row * self.cols + col] = value;
+        Arc::make_mut(&mut self.data)[row * self.cols + col] = value;
     }
 
     /// Every number, row by row.
     pub fn data(&self) -> &[f64] {
         &self.data
+    }
+
+    /// Every number, row by row, to be written.
+    pub(super) fn data_mut(&mut self) -> &mut [f64] {
+        Arc::make_mut(&mut self.data).as_mut_slice()
     }
 
     /// The transpose, shape (cols, rows).
@@ -134,7 +145,7 @@ impl Matrix {
 
     /// The matrix whose entries are `change` of these.
     pub fn map(&self, change: impl FnMut(f64) -> f64) -> Self {
-        Self { rows: self.rows, cols: self.cols, data: self.data.iter().copied().map(change).collect() }
+        Self::of(self.rows, self.cols, self.data.iter().copied().map(change).collect())
     }
 
     /// self · other. Each entry is summed from left to right, so that the arithmetic on screen is the arithmetic done.
@@ -145,7 +156,7 @@ impl Matrix {
         assert_eq!(self.cols, other.rows, "inner dimensions differ");
         let mut product = Self::zeros(self.rows, other.cols);
         for row in 0..self.rows {
-            let target = &mut product.data[row * other.cols..(row + 1) * other.cols];
+            let target = product.row_mut(row);
             for (inner, &left) in self.row(row).iter().enumerate() {
                 for (sum, &right) in target.iter_mut().zip(other.row(inner)) {
                     *sum += left * right;
@@ -158,7 +169,7 @@ impl Matrix {
     /// The rows `start..end` as a matrix of their own.
     pub fn row_range(&self, start: usize, end: usize) -> Self {
         let data = self.data[start * self.cols..end * self.cols].to_vec();
-        Self { rows: end - start, cols: self.cols, data }
+        Self::of(end - start, self.cols, data)
     }
 
     /// Adds a row at the end.
@@ -169,7 +180,7 @@ impl Matrix {
         if row.len() != self.cols {
             return Err(ShapeError::Ragged { row: self.rows, expected: self.cols, found: row.len() });
         }
-        self.data.extend_from_slice(row);
+        Arc::make_mut(&mut self.data).extend_from_slice(row);
         self.rows += 1;
         Ok(())
     }

@@ -12,49 +12,73 @@
 //! - `trace`: every operand behind a number; `gradients`: the way back;
 //! - `checks`: what has to hold; `non_finite`: where a NaN came from; `diagnostics`: entropy and the like;
 //! - `decode`: one token at a time, with a cache; `tiled`: the same output in little memory;
-//! - `precision` and `narrow`: the same stages in narrower number formats.
+//! - `precision`, `narrow` and `lens`: the same stages in narrower number formats;
+//! - `linear`, `dropout`, `faults`: another attention, a noisy one, and wrong ones;
+//! - `whole_head`: all that a scene may ask of a head, put together;
+//! - `fast`: the same results sooner; `progress` and `memory`: how far, and whether it fits.
 
 mod attend;
 mod attention;
+mod blocked;
 mod checks;
 mod decode;
 mod diagnostics;
+mod dropout;
+mod fast;
+mod faults;
 mod gradients;
 mod heads;
+mod lens;
+mod linear;
 mod mask;
+mod mask_reach;
 mod mask_shape;
 mod mask_view;
 mod matrix;
+mod memory;
 mod narrow;
 mod non_finite;
 mod positions;
 mod precision;
+mod progress;
 mod scoring;
 mod shapes;
 mod softmax;
 mod tiled;
 mod trace;
+mod whole_head;
 
 pub use attend::attend;
 pub use attention::{
     Attention, AttentionSpec, EmptyRow, HeadInput, Scoring, SoftmaxAxis, SoftmaxForm, SoftmaxSpec,
 };
+pub use blocked::BlockedBy;
 pub use checks::{
     Check, CheckOutcome, CheckedHead, Examined, Place, blocked_weights_are_zero, key_order_does_not_matter,
     no_leak_from_later_tokens, padding_moves_nothing, rows_sum_to_one, standing_checks, standing_checks_of,
 };
 pub use decode::{KvCache, decode};
 pub use diagnostics::{effective_keys, entropy_bits, entropy_nats, slope, top_weight};
+pub use dropout::{Dropout, DropoutError, Dropped};
+pub use fast::{HeadView, MatrixView, OutputError, Real, attend_fast, attend_output};
+pub use faults::{
+    Fault, FaultSite, FaultSizes, attend_with_fault, faulty_concat, faulty_kv_head_of, faulty_split,
+};
 pub use gradients::{Gradients, ScorerGradients, backward, softmax_jacobian};
 pub use heads::{HeadsError, concat_heads, kv_head_of, project, split_heads};
+pub use lens::{InFormat, StageError, StageErrors, precision_lens};
+pub use linear::{FeatureMap, LinearAttention, linear_attention};
 pub use mask::{Convention, Corner, MaskRule};
+pub use mask_reach::Reach;
 pub use mask_shape::MaskShapeError;
 pub use mask_view::MaskView;
 pub use matrix::{Matrix, ShapeError};
+pub use memory::{StageMemory, TooLarge};
 pub use narrow::attend_in;
 pub use non_finite::{Cause, cause_of_non_finite};
 pub use positions::{OddWidth, RopeLayout, alibi_bias, alibi_slopes, rope, rope_frequencies, sinusoidal};
 pub use precision::Precision;
+pub use progress::{Cancelled, Progress};
 pub use scoring::{raw_scores, scale_of, soft_cap};
 pub use shapes::HeadShapeError;
 pub use softmax::{Normalizer, softmax_row};
@@ -63,3 +87,4 @@ pub use trace::{
     Carry, ExpTerm, HiddenUnit, MaskTrace, OutputTrace, ScoreTrace, SoftCapTrace, SoftmaxTrace,
     SumOfProducts, Term, Trace, trace, trace_product,
 };
+pub use whole_head::{HeadSpec, HeadStages, ModelSizes, Position, attend_head};

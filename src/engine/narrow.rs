@@ -27,10 +27,11 @@ pub fn attend_in(
     let raw_scores = unrounded.map(|score| precision.round(score) + 0.0); // (n_q, n_k)
     let scaled_scores = unrounded.map(|score| narrow.scale_and_cap(score, scale, spec.softcap)); // (n_q, n_k)
     let blocked_by = blocked_pairs(&view, q.rows(), k.rows());
-    let blocked: Vec<bool> = blocked_by.iter().map(Option::is_some).collect();
+    let blocked: Vec<bool> = blocked_by.iter().map(|layer| layer.is_some()).collect();
     let masked_scores = narrow.mask(&scaled_scores, &blocked, &view); // (n_q, n_k)
-    let (weights, rows, columns) = softmax(precision, &masked_scores, &blocked, spec.softmax); // (n_q, n_k)
-    let output = narrow.mix(&weights, &blocked, &v, spec.softmax.empty_rows); // (n_q, d_v)
+    let (weights, rows, columns) =
+        softmax(precision, &masked_scores, &blocked, spec.softmax, spec.sink_of(query_head)); // (n_q, n_k)
+    let output = narrow.mix(&weights, &blocked, &v, spec.softmax.empty_rows, spec.sink_of(query_head)); // (n_q, d_v)
 
     let (row_max, row_sum) = rows.iter().map(|row| (row.max, row.sum)).unzip();
     let (column_max, column_sum) = columns.iter().map(|column| (column.max, column.sum)).unzip();
@@ -106,9 +107,16 @@ impl Narrow {
     }
 
     /// weights · V; a blocked value of weight 0 is not read.
-    fn mix(self, weights: &Matrix, blocked: &[bool], v: &Matrix, empty_rows: EmptyRow) -> Matrix {
+    fn mix(
+        self,
+        weights: &Matrix,
+        blocked: &[bool],
+        v: &Matrix,
+        empty_rows: EmptyRow,
+        sink: Option<f64>,
+    ) -> Matrix {
         let n_k = weights.cols();
-        if n_k == 0 && empty_rows == EmptyRow::NotANumber {
+        if n_k == 0 && empty_rows == EmptyRow::NotANumber && sink.is_none() {
             return Matrix::from_fn(weights.rows(), v.cols(), |_, _| f64::NAN);
         }
         let kept = |value| self.precision.round_sum(value);

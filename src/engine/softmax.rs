@@ -18,23 +18,25 @@ pub struct Normalizer {
 ///
 /// `scores`, `blocked` and `weights` have one entry per key.
 pub fn softmax_row(scores: &[f64], blocked: &[bool], spec: SoftmaxSpec, weights: &mut [f64]) -> Normalizer {
-    softmax_row_in(Precision::F64, scores, blocked, spec, weights)
+    softmax_row_in(Precision::F64, scores, blocked, spec, None, weights)
 }
 
 /// [`softmax_row`] in a narrower format: exponentials and their sum are kept as the format keeps sums, weights are rounded when
-/// stored. The naive form, as the textbook codes it, also stores its exponentials in the format itself.
+/// stored. The naive form, as the textbook codes it, also stores its exponentials in the format itself. A `sink` adds its own exponential to the sum.
 pub(super) fn softmax_row_in(
     precision: Precision,
     scores: &[f64],
     blocked: &[bool],
     spec: SoftmaxSpec,
+    sink: Option<f64>,
     weights: &mut [f64],
 ) -> Normalizer {
     if blocked.iter().all(|&blocked| blocked) {
-        weights.fill(precision.round(empty_weight(spec.empty_rows, scores.len())));
+        weights.fill(precision.round(empty_weight_beside(sink, spec.empty_rows, scores.len())));
         return Normalizer { max: f64::NEG_INFINITY, sum: 0.0 };
     }
-    let max = visible_max(scores, blocked);
+    let sink = sink.map(|sink| precision.round(sink));
+    let max = with_sink(visible_max(scores, blocked), sink);
     let subtracted = subtracted(spec.form, max);
     let exp = |score: f64| {
         let exp = precision.round_sum(precision.round_sum(score - subtracted).exp());
@@ -44,6 +46,9 @@ pub(super) fn softmax_row_in(
     for ((weight, &score), &blocked) in weights.iter_mut().zip(scores).zip(blocked) {
         *weight = if blocked { 0.0 } else { exp(score) };
         sum = precision.round_sum(sum + *weight);
+    }
+    if let Some(sink) = sink {
+        sum = precision.round_sum(sum + exp(sink));
     }
     for (weight, &blocked) in weights.iter_mut().zip(blocked) {
         if !blocked {
@@ -67,6 +72,19 @@ pub fn empty_weight(policy: EmptyRow, n_k: usize) -> f64 {
         EmptyRow::Zero => 0.0,
         EmptyRow::NotANumber => f64::NAN,
         EmptyRow::Uniform => 1.0 / n_k as f64,
+    }
+}
+
+/// [`empty_weight`], unless there is a sink, which then takes all the weight.
+pub(super) fn empty_weight_beside(sink: Option<f64>, policy: EmptyRow, n_k: usize) -> f64 {
+    if sink.is_some() { 0.0 } else { empty_weight(policy, n_k) }
+}
+
+/// The larger of the largest score and the sink; NaN stays.
+pub(super) fn with_sink(max: f64, sink: Option<f64>) -> f64 {
+    match sink {
+        Some(sink) if sink > max || sink.is_nan() => sink,
+        _ => max,
     }
 }
 

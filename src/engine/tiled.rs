@@ -4,7 +4,7 @@
 //! This is the readable form, tested against [`attend`](super::attend()). Besides inputs and outputs it needs room for one tile.
 
 use super::scoring::{raw_scores, scale_of, soft_cap};
-use super::softmax::empty_weight;
+use super::softmax::{empty_weight, with_sink};
 use super::{AttentionSpec, EmptyRow, HeadInput, MaskView, Matrix, SoftmaxAxis, SoftmaxForm};
 
 /// How many queries and keys one tile holds. Zeros count as 1.
@@ -100,7 +100,7 @@ pub fn attend_tiled(
             }
         }
     }
-    Ok(finish(rows, v, spec.softmax.empty_rows))
+    Ok(finish(rows, v, spec.softmax.empty_rows, spec.sink_of(query_head)))
 }
 
 /// What every tile needs.
@@ -161,6 +161,16 @@ impl OnlineRow {
         correction
     }
 
+    /// The sink is one more key, whose value is nothing.
+    fn add_sink(&mut self, sink: Option<f64>) {
+        let Some(sink) = sink else { return };
+        let max = with_sink(self.max, Some(sink));
+        let correction = exp_difference(self.max, max);
+        self.max = max;
+        self.sum = self.sum * correction + exp_difference(sink, max);
+        self.gathered.iter_mut().for_each(|sum| *sum *= correction);
+    }
+
     fn step(&self, query: usize, first_key: usize, n_keys: usize, correction: f64) -> OnlineStep {
         let Self { max, sum, gathered, .. } = self;
         OnlineStep { query, first_key, n_keys, max: *max, correction, sum: *sum, gathered: gathered.clone() }
@@ -173,13 +183,16 @@ fn exp_difference(score: f64, max: f64) -> f64 {
 }
 
 /// Divides by the sums; 0/0 where every visible score is −∞, as in the plain form.
-fn finish(rows: Vec<OnlineRow>, v: &Matrix, empty_rows: EmptyRow) -> TiledAttention {
+fn finish(mut rows: Vec<OnlineRow>, v: &Matrix, empty_rows: EmptyRow, sink: Option<f64>) -> TiledAttention {
     let mut output = Matrix::zeros(rows.len(), v.cols());
-    for (query, row) in rows.iter().enumerate() {
+    for (query, row) in rows.iter_mut().enumerate() {
         let target = output.row_mut(query);
         if row.sees_nothing {
-            target.copy_from_slice(&empty_output(v, empty_rows));
+            if sink.is_none() {
+                target.copy_from_slice(&empty_output(v, empty_rows));
+            }
         } else {
+            row.add_sink(sink);
             for (target, sum) in target.iter_mut().zip(&row.gathered) {
                 *target = sum / row.sum + 0.0;
             }

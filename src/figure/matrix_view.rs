@@ -84,7 +84,7 @@ impl<'a> MatrixView<'a> {
 
     /// Whether any cell is shown as hidden.
     pub fn has_blocked(&self) -> bool {
-        self.hidden_by.is_some_and(|attention| attention.blocked_by.iter().any(Option::is_some))
+        self.hidden_by.is_some_and(|attention| attention.blocked_by.iter().any(|layer| layer.is_some()))
             && (0..self.values.rows()).any(|row| (0..self.values.cols()).any(|col| self.is_blocked(row, col)))
     }
 

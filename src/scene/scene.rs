@@ -70,6 +70,7 @@ impl Scene {
             position_offset: spec.position_offset,
             softmax: spec.softmax,
             precision: spec.precision,
+            ..AttentionSpec::default()
         };
         warnings.extend(warnings::of_spec(&spec, &inputs));
         let head_inputs = OnceLock::new();

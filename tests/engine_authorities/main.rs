@@ -5,7 +5,9 @@
 mod cases;
 mod conformance;
 mod decoding;
+mod faults;
 mod json;
 mod positions_and_formats;
 mod readings;
 mod rounding;
+mod sinks;

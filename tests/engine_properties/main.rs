@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod decode;
+mod fast;
 mod gradients;
 mod narrow;
 mod scene;
@@ -32,7 +33,7 @@ proptest! {
 
     #[test]
     fn rows_sum_to_one_unless_they_see_nothing(AnyHead { input, spec } in any_head()) {
-        let spec = AttentionSpec { softmax: Default::default(), ..spec };
+        let spec = AttentionSpec { softmax: Default::default(), sinks: Default::default(), ..spec };
         let found = attend(&input, &spec, 0);
         for (query, row) in found.weights.iter_rows().enumerate() {
             let sum: f64 = row.iter().sum();

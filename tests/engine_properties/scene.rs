@@ -50,14 +50,16 @@ fn settings(sizes: Sizes) -> impl Strategy<Value = AttentionSpec> {
         prop_oneof![Just(SoftmaxForm::Stable), Just(SoftmaxForm::Naive)],
         prop_oneof![Just(EmptyRow::Zero), Just(EmptyRow::NotANumber), Just(EmptyRow::Uniform)],
     );
-    (softcap, vec(layer(sizes), 0..4), -3_i64..4, softmax).prop_map(
-        |(softcap, mask, position_offset, (over, form, empty_rows))| AttentionSpec {
+    let sink = prop::option::weighted(0.25, -3.0..3.0);
+    (softcap, vec(layer(sizes), 0..4), -3_i64..4, softmax, sink).prop_map(
+        |(softcap, mask, position_offset, (over, form, empty_rows), sink)| AttentionSpec {
             scoring: Scoring::ScaledDot,
             softcap,
             mask,
             position_offset,
             softmax: SoftmaxSpec { over, form, empty_rows },
             precision: Precision::F64,
+            sinks: Arc::new(sink.into_iter().collect()),
         },
     )
 }

@@ -14,7 +14,7 @@ fn is_same(tiled: f64, staged: f64) -> bool {
 }
 
 /// Sometimes a number in Q, K or V that is not finite.
-fn spoil(input: &HeadInput, (which, at, value): (usize, prop::sample::Index, f64)) -> HeadInput {
+pub fn spoil(input: &HeadInput, (which, at, value): (usize, prop::sample::Index, f64)) -> HeadInput {
     let mut spoilt = input.clone();
     let target = match which {
         0 => &mut spoilt.q,
@@ -30,7 +30,7 @@ fn spoil(input: &HeadInput, (which, at, value): (usize, prop::sample::Index, f64
     spoilt
 }
 
-fn not_finite() -> impl Strategy<Value = f64> {
+pub fn not_finite() -> impl Strategy<Value = f64> {
     prop_oneof![Just(f64::NAN), Just(f64::INFINITY), Just(f64::NEG_INFINITY), Just(1e300)]
 }
 

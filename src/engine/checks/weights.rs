@@ -1,5 +1,6 @@
 //! Two checks that look at the weights as they are.
 
+use super::super::softmax::subtracted;
 use super::super::{AttentionSpec, EmptyRow, Precision, SoftmaxAxis};
 use super::{CheckOutcome, CheckedHead, Examined, Place};
 
@@ -23,18 +24,23 @@ fn rounding(precision: Precision, n_terms: usize) -> f64 {
 /// Where softmax runs over the queries it is the columns that sum to 1, and the check fails, saying so.
 pub fn rows_sum_to_one(heads: &[CheckedHead<'_>], spec: &AttentionSpec) -> CheckOutcome {
     let (mut n_rows, mut n_empty) = (0, 0);
+    let mut smallest_sum: f64 = 1.0;
     for head in heads {
         let weights = &head.attention.weights;
         let tolerance = rounding(spec.precision, weights.cols());
         for (query, row) in weights.iter_rows().enumerate() {
-            let has_distribution = spec.softmax.empty_rows == EmptyRow::Uniform && !row.is_empty();
+            let has_sink = spec.sink_of(head.query_head).is_some(); // which then takes everything
+            let has_distribution =
+                spec.softmax.empty_rows == EmptyRow::Uniform && !row.is_empty() && !has_sink;
             if sees_nothing(head, query) && !has_distribution {
                 n_empty += 1;
                 continue;
             }
             n_rows += 1;
             let sum = row.iter().fold(0.0, |sum, weight| sum + weight); // not `sum()`, which begins with −0
-            if (sum - 1.0).abs() <= tolerance {
+            let sink_weight = weight_of_sink(head, spec, query);
+            if (sum + sink_weight - 1.0).abs() <= tolerance {
+                smallest_sum = smallest_sum.min(sum);
                 continue;
             }
             let place = Place { query_head: head.query_head, query, key: None };
@@ -43,6 +49,13 @@ pub fn rows_sum_to_one(heads: &[CheckedHead<'_>], spec: &AttentionSpec) -> Check
     }
     if n_rows == 0 {
         return CheckOutcome::NotApplicable { why: "no query sees any key".to_owned() };
+    }
+    if heads.iter().any(|head| spec.sink_of(head.query_head).is_some()) {
+        let note = format!(
+            "each together with what its learned sink takes; the keys alone get as little as {smallest_sum:.4}"
+        );
+        let examined = Examined { count: n_rows, of: n_rows, what: "rows" };
+        return CheckOutcome::Pass { examined, note: Some(note) };
     }
     let note = (n_empty > 0).then(|| {
         let (queries, policy) =
@@ -89,6 +102,13 @@ pub fn blocked_weights_are_zero(heads: &[CheckedHead<'_>], spec: &AttentionSpec)
             }),
         },
     }
+}
+
+/// exp(sink − max) / Σ: what the sink of the head takes of a query's weight; 0 without a sink.
+fn weight_of_sink(head: &CheckedHead<'_>, spec: &AttentionSpec, query: usize) -> f64 {
+    let Some(sink) = spec.sink_of(head.query_head) else { return 0.0 };
+    let (max, sum) = (head.attention.row_max[query], head.attention.row_sum[query]);
+    (sink - subtracted(spec.softmax.form, max)).exp() / sum
 }
 
 fn wrong_sum(sum: f64, row: &[f64], over: SoftmaxAxis) -> String {

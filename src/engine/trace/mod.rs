@@ -80,6 +80,7 @@ struct Tracer<'a> {
     spec: &'a AttentionSpec,
     view: MaskView<'a>,
     scale: f64,
+    sink: Option<f64>,
     carry: Carry,
 }
 
@@ -89,6 +90,6 @@ impl<'a> Tracer<'a> {
         let view = MaskView::new(&spec.mask, n_q, n_k, spec.position_offset, query_head);
         let scale = scale_of(&spec.scoring, input.k.cols());
         let scale = if matches!(carry, Carry::Stored(_)) { carry.carry(scale) } else { scale };
-        Self { input, spec, view, scale, carry }
+        Self { input, spec, view, scale, sink: spec.sink_of(query_head), carry }
     }
 }

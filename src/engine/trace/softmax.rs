@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::super::softmax::{empty_weight, subtracted, visible_max};
+use super::super::softmax::{empty_weight_beside, subtracted, visible_max, with_sink};
 use super::super::{EmptyRow, SoftmaxAxis, SoftmaxForm};
 use super::{Carry, Tracer};
 
@@ -22,6 +22,10 @@ pub struct SoftmaxTrace {
     pub max: f64,
     /// What is subtracted before exponentiating: the maximum, or 0 where exp(s) is taken as it stands.
     pub subtracted: f64,
+    /// The learned sink of the head, where it has one.
+    pub sink: Option<f64>,
+    /// exp(sink − subtracted), which is part of `sum`; 0 without a sink.
+    pub sink_exp: f64,
     /// Σ of the exponentials; 0 when nothing is visible.
     pub sum: f64,
     /// The policy that gave the weights, when nothing is visible.
@@ -55,18 +59,22 @@ impl Tracer<'_> {
         }
         let (scores, blocked): (Vec<_>, Vec<_>) =
             terms.iter().map(|term| (term.masked, term.blocked_by.is_some())).unzip();
-        let max = visible_max(&scores, &blocked);
+        let stored_sink = self.sink.map(|sink| self.carry.store(self.carry.carry(sink)));
+        let max = with_sink(visible_max(&scores, &blocked), stored_sink);
         let subtracted = self.subtracted(max);
         let mut sum = 0.0;
         for term in terms.iter_mut().filter(|term| term.blocked_by.is_none()) {
             term.exp = self.exp(term.masked - subtracted);
             sum = self.carry.carry(sum + term.exp);
         }
+        let sink_exp = stored_sink.map_or(0.0, |sink| self.exp(sink - subtracted));
+        sum = self.carry.carry(sum + sink_exp);
         for term in terms.iter_mut().filter(|term| term.blocked_by.is_none()) {
             term.weight = self.carry.store(self.carry.carry(term.exp / sum));
         }
         let weight = terms[focus].weight;
-        SoftmaxTrace { over: self.spec.softmax.over, terms, max, subtracted, sum, empty: None, weight }
+        let (over, sink) = (self.spec.softmax.over, self.sink);
+        SoftmaxTrace { over, terms, max, subtracted, sink, sink_exp, sum, empty: None, weight }
     }
 
     fn unweighted(&self, query: usize, key: usize) -> ExpTerm {
@@ -76,13 +84,14 @@ impl Tracer<'_> {
 
     fn empty_softmax(&self, mut terms: Vec<ExpTerm>) -> SoftmaxTrace {
         let policy = self.spec.softmax.empty_rows;
-        let weight = self.carry.store(empty_weight(policy, terms.len()));
+        let weight = self.carry.store(empty_weight_beside(self.sink, policy, terms.len()));
         for term in &mut terms {
             term.weight = weight;
         }
         let over = self.spec.softmax.over;
         let max = f64::NEG_INFINITY;
-        SoftmaxTrace { over, terms, max, subtracted: 0.0, sum: 0.0, empty: Some(policy), weight }
+        let (sink, empty) = (self.sink, Some(policy));
+        SoftmaxTrace { over, terms, max, subtracted: 0.0, sink, sink_exp: 0.0, sum: 0.0, empty, weight }
     }
 
     /// The exponential of a difference. On paper the difference is not written down; the naive form stores its exponentials.

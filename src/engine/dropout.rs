@@ -1,0 +1,139 @@
+//! Dropout of attention weights (Srivastava et al., 2014), with its seed, to be shown before and after.
+
+use rand_mt::Mt;
+
+use super::{Attention, Matrix};
+
+/// How many weights are dropped, and which: what `np.random.seed(seed)` makes of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dropout {
+    /// The share of weights that become 0, from 0 up to but not including 1.
+    rate: f64,
+    /// The seed of the random numbers.
+    seed: u32,
+}
+
+/// A rate that leaves nothing or means nothing.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("a dropout rate of {rate} is outside of 0 ≤ rate < 1; what is kept is divided by 1 − rate")]
+pub struct DropoutError {
+    /// The rate.
+    pub rate: f64,
+}
+
+/// A head after dropout; before it, the head is the [`Attention`] that it was made from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dropped {
+    /// Whether each weight was kept, row by row.
+    pub kept: Vec<bool>,
+    /// The kept weights divided by 1 − rate, so that each keeps its expected value; the others are 0. Rows no longer sum to 1.
+    /// Shape (n_q, n_k).
+    pub weights: Matrix,
+    /// These weights · V. Shape (n_q, d_v).
+    pub output: Matrix,
+}
+
+impl Dropout {
+    /// # Errors
+    /// [`DropoutError`] when `rate` is not at least 0 and below 1.
+    pub fn new(rate: f64, seed: u32) -> Result<Self, DropoutError> {
+        if (0.0..1.0).contains(&rate) { Ok(Self { rate, seed }) } else { Err(DropoutError { rate }) }
+    }
+
+    /// The rate.
+    pub fn rate(self) -> f64 {
+        self.rate
+    }
+
+    /// The seed.
+    pub fn seed(self) -> u32 {
+        self.seed
+    }
+
+    /// Which weights of query head `query_head` are kept, row by row: `np.random.seed(seed)`, then
+    /// `np.random.rand(heads, n_q, n_k)[query_head] >= rate`.
+    pub fn kept(self, query_head: usize, n_pairs: usize) -> Vec<bool> {
+        let mut generator = Mt::new(self.seed);
+        for _ in 0..query_head.saturating_mul(n_pairs) {
+            uniform(&mut generator);
+        }
+        (0..n_pairs).map(|_| uniform(&mut generator) >= self.rate).collect()
+    }
+
+    /// The head after dropout. A value whose weight is 0 before or after is not read.
+    ///
+    /// # Panics
+    /// When `v` does not have one row per key of `attention`.
+    pub fn apply(self, attention: &Attention, v: &Matrix, query_head: usize) -> Dropped {
+        let weights = &attention.weights;
+        let (n_q, n_k) = (weights.rows(), weights.cols());
+        let kept = self.kept(query_head, n_q * n_k);
+        let weights = Matrix::from_fn(n_q, n_k, |query, key| {
+            if kept[query * n_k + key] { weights.get(query, key) / (1.0 - self.rate) } else { 0.0 }
+        }); // (n_q, n_k)
+        let mut output = Matrix::zeros(n_q, v.cols());
+        for query in 0..n_q {
+            let sums = output.row_mut(query);
+            for (key, &weight) in weights.row(query).iter().enumerate().filter(|(_, weight)| **weight != 0.0)
+            {
+                sums.iter_mut().zip(v.row(key)).for_each(|(sum, value)| *sum += weight * value);
+            }
+        }
+        Dropped { kept, weights, output }
+    }
+}
+
+/// Uniform in [0, 1) with 53 random bits, as NumPy's legacy generator draws it.
+fn uniform(generator: &mut Mt) -> f64 {
+    let high = f64::from(generator.next_u32() >> 5);
+    let low = f64::from(generator.next_u32() >> 6);
+    (high * 67_108_864.0 + low) / 9_007_199_254_740_992.0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::{AttentionSpec, HeadInput, attend};
+    use super::*;
+
+    #[test]
+    fn the_kept_weights_are_those_that_numpy_keeps() {
+        // np.random.seed(7); (np.random.rand(2, 2, 3) >= 0.4).astype(int)
+        let dropout = Dropout::new(0.4, 7).unwrap();
+        let kept = |head| dropout.kept(head, 6).into_iter().map(u8::from).collect::<Vec<_>>();
+        assert_eq!(kept(0), [0, 1, 1, 1, 1, 1]);
+        assert_eq!(kept(1), [1, 0, 0, 1, 1, 1]);
+    }
+
+    #[test]
+    fn kept_weights_grow_so_that_the_mean_stays() {
+        let n = 60;
+        let ones = Arc::new(Matrix::from_fn(n, 1, |_, _| 1.0));
+        let attention = attend(
+            &HeadInput { q: ones.clone(), k: ones.clone(), v: ones.clone() },
+            &AttentionSpec::default(),
+            0,
+        );
+        let after = Dropout::new(0.25, 1).unwrap().apply(&attention, &ones, 0);
+        let mean = after.output.data().iter().sum::<f64>() / n as f64;
+        assert!((mean - 1.0).abs() < 0.02, "{mean}");
+        assert!(
+            after.weights.data().iter().all(|&weight| weight == 0.0 || (weight - 1.0 / 45.0).abs() < 1e-15)
+        );
+        let nothing_dropped = Dropout::new(0.0, 1).unwrap().apply(&attention, &ones, 0);
+        assert_eq!((nothing_dropped.weights, nothing_dropped.output), (attention.weights, attention.output));
+    }
+
+    #[test]
+    fn a_rate_that_leaves_nothing_is_refused() {
+        for rate in [1.0, -0.1, f64::NAN] {
+            assert!(Dropout::new(rate, 0).is_err());
+        }
+        let sentence = Dropout::new(1.0, 0).unwrap_err().to_string();
+        assert_eq!(
+            sentence,
+            "a dropout rate of 1 is outside of 0 ≤ rate < 1; what is kept is divided by 1 − rate"
+        );
+    }
+}

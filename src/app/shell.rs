@@ -164,7 +164,7 @@ impl App {
                             }
                         }
                         Err(error) => {
-                            self.handle(Event::SaveFailed { path, reason: error.to_string() }, frame)
+                            self.handle(Event::SaveFailed { path, reason: error.to_string() }, frame);
                         }
                     }
                 }

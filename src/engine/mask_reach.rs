@@ -74,10 +74,10 @@ mod tests {
     #[test]
     fn causal_layers_windows_and_valid_keys_are_ranges() {
         let causal = MaskRule::Causal(Corner::TopLeft);
-        assert_eq!(reach(&[causal.clone()], 2, 0), (0..3, true));
+        assert_eq!(reach(std::slice::from_ref(&causal), 2, 0), (0..3, true));
         assert_eq!(reach(&[MaskRule::Causal(Corner::BottomRight)], 0, 0), (0..3, true));
         let window = MaskRule::Window { left: Some(1), right: Some(1) };
-        assert_eq!(reach(&[window.clone()], 3, 0), (2..5, true));
+        assert_eq!(reach(std::slice::from_ref(&window), 3, 0), (2..5, true));
         assert_eq!(reach(&[causal.clone(), window, MaskRule::ValidKeys(3)], 3, 0), (2..3, true));
         assert_eq!(reach(&[causal.clone(), MaskRule::Prefix(5)], 0, 0), (0..5, true));
         assert_eq!(reach(&[causal], 0, -1), (0..0, true));

@@ -293,7 +293,7 @@ fn board_form(ui: &mut Ui, session: &Session, on_screen: Option<BoardForm>, expo
     if let Some(all) = choice(ui, "Stages", &stages, form.stages == Stage::ALL, hint) {
         let stages =
             if all { Stage::ALL.to_vec() } else { super::stage_switch::three(session.scene()).to_vec() };
-        export.form = Some(BoardForm { stages, ..form.clone() });
+        export.form = Some(BoardForm { stages, ..form });
     }
     let digits = [(true, "digits"), (false, "colours only")];
     if let Some(digits) =

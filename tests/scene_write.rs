@@ -337,11 +337,11 @@ fn layer() -> BoxedStrategy<MaskRule> {
 
 fn view() -> BoxedStrategy<View> {
     let stages = prop::sample::subsequence(Stage::ALL.to_vec(), 0..=5);
-    (0..20_usize, prop::sample::select(&Palette::ALL[..]), any::<bool>(), stages)
-        .prop_map(|(decimals, palette, columns, stages)| {
+    (0..20_usize, prop::sample::select(&Palette::ALL[..]), any::<bool>(), stages, 0..4_usize)
+        .prop_map(|(decimals, palette, columns, stages, head)| {
             let orientation =
                 if columns { Orientation::QueriesAsColumns } else { Orientation::QueriesAsRows };
-            View { decimals, palette, orientation, stages }
+            View { decimals, palette, orientation, stages, head }
         })
         .boxed()
 }

@@ -290,7 +290,8 @@ fn a_number_of_a_tensor_file_can_be_edited_after_which_the_scene_holds_the_numbe
     let mut session = open("bank_loan_layer_5");
     let before = session.matrix(MatrixId::Weights).unwrap();
     let old = session.matrix(MatrixId::Q).unwrap().get(2, 0);
-    session.apply(set(Slot::Q(0), 2, 0, old + 1.0));
+    let head = session.head();
+    session.apply(set(Slot::Q(head), 2, 0, old + 1.0));
     assert_eq!(session.refusal(), None);
     let after = session.matrix(MatrixId::Weights).unwrap();
     assert_eq!(before.row(1), after.row(1), "other queries do not move");
@@ -479,4 +480,12 @@ fn a_change_on_disk_does_not_replace_an_open_question() {
     session.apply(Command::Quit);
     session.handle(Event::ChangedOnDisk(PathBuf::from("/lecture/scene.ron")));
     assert!(matches!(session.question(), Some(Question::Unsaved { .. })));
+}
+
+#[test]
+fn a_scene_opens_on_the_head_that_it_names() {
+    let session = open("bank_loan_layer_5");
+    assert_eq!(session.head() + 1, 8, "where bank looks at loan");
+    let (bank, loan) = (2, 5);
+    assert!(weight(&session, bank, loan) > 0.5);
 }

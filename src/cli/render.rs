@@ -24,9 +24,9 @@ pub struct Args {
     /// output, q, k, v.
     #[arg(long, default_value = "board", value_name = "NAME")]
     figure: String,
-    /// The query head, from 1.
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    head: usize,
+    /// The query head, from 1; the scene's own otherwise.
+    #[arg(long, value_name = "N")]
+    head: Option<usize>,
     /// Outline a pair: query and key, from 1.
     #[arg(long, value_name = "ROW,COL")]
     pin: Option<String>,
@@ -112,14 +112,15 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
 
 fn figure_options(args: &Args, scene: &Scene) -> Result<FigureOptions, Failure> {
     let n_heads = scene.heads();
-    if args.head == 0 || args.head > n_heads {
-        return Err(Failure::Usage(format!(
-            "there is no head {}; this scene has heads 1 to {n_heads}",
-            args.head
-        )));
-    }
     let mut options = FigureOptions::of_view(&scene.spec().view);
-    options.head = args.head - 1;
+    if let Some(head) = args.head {
+        if head == 0 || head > n_heads {
+            return Err(Failure::Usage(format!(
+                "there is no head {head}; this scene has heads 1 to {n_heads}"
+            )));
+        }
+        options.head = head - 1;
+    }
     options.theme = match args.theme {
         Theme::Light => FigureTheme::Light,
         Theme::Dark => FigureTheme::Dark,

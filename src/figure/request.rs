@@ -74,7 +74,7 @@ impl FigureOptions {
     /// The options that a scene asks for.
     pub fn of_view(view: &View) -> Self {
         Self {
-            head: 0,
+            head: view.head.saturating_sub(1),
             stages: view.stages.clone(),
             decimals: view.decimals,
             palette: view.palette,

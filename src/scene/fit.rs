@@ -162,6 +162,12 @@ pub(super) fn masks(layers: &[MaskRule], inputs: &Inputs, resolver: &mut Resolve
 
 /// Whether every stage of every head can be held. Judged before anything is reserved.
 pub(super) fn sizes(spec: &SceneSpec, inputs: &Inputs, resolver: &mut Resolver<'_>) {
+    let (head, n_heads) = (spec.view.head, inputs.sizes().heads);
+    if head == 0 || head > n_heads {
+        let message =
+            format!("head {head} is to be shown first; expected 1 to {n_heads}, the query heads there are");
+        resolver.complain("view.head", message);
+    }
     /// Four stages of 8 bytes, and who blocks a pair.
     const BYTES_PER_PAIR: u128 = 4 * 8 + 16;
     // ALiBi keeps its bias, a narrow format its unrounded products.

@@ -195,6 +195,8 @@ pub struct View {
     pub orientation: Orientation,
     /// Which stages are on the board.
     pub stages: Vec<Stage>,
+    /// The query head that is shown first, from 1 as people count.
+    pub head: usize,
 }
 
 impl Default for View {
@@ -204,6 +206,7 @@ impl Default for View {
             palette: Palette::default(),
             orientation: Orientation::default(),
             stages: Stage::ALL.to_vec(),
+            head: 1,
         }
     }
 }

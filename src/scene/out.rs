@@ -28,7 +28,7 @@ pub(super) enum Out {
 pub(super) type Fields = Vec<(&'static str, Out)>;
 
 /// Every field that can be left out, and those around it, in the order in which they are written.
-pub(super) const ORDER: [&str; 43] = [
+pub(super) const ORDER: [&str; 44] = [
     "title",
     "topic",
     "notes",
@@ -72,6 +72,7 @@ pub(super) const ORDER: [&str; 43] = [
     "palette",
     "orientation",
     "stages",
+    "head",
 ];
 
 pub(super) fn scene(spec: &SceneSpec) -> Out {
@@ -242,7 +243,7 @@ fn softmax(softmax: &SoftmaxSpec) -> Out {
 
 fn view(view: &View) -> Out {
     let default = View::default();
-    let View { decimals, palette, orientation, stages } = view;
+    let View { decimals, palette, orientation, stages, head } = view;
     let mut fields = Vec::new();
     unless(*decimals == default.decimals, "decimals", || word(decimals), &mut fields);
     unless(*palette == default.palette, "palette", || word(palette_name(*palette)), &mut fields);
@@ -254,6 +255,7 @@ fn view(view: &View) -> Out {
     );
     let names = || list(stages, |stage| word(stage_name(*stage)));
     unless(*stages == default.stages, "stages", names, &mut fields);
+    unless(*head == default.head, "head", || word(head), &mut fields);
     Out::Group("", fields)
 }
 

@@ -68,6 +68,7 @@ impl Session {
             refusal: None,
             pin_is_due: false,
         };
+        session.head = first_head(session.document.scene());
         session.pin_something();
         session
     }
@@ -238,7 +239,7 @@ impl Session {
         self.problem = None;
         self.focus = None;
         self.centre = Centre::Board;
-        self.head = 0;
+        self.head = first_head(&scene);
         self.pin = None;
         let mut effects = self.show_scene(scene);
         self.pin_is_due = !self.is_up_to_date();
@@ -377,4 +378,9 @@ fn origin_of(path: PathBuf) -> Origin {
     let is_figure =
         path.extension().is_some_and(|ending| Format::from_extension(&ending.to_string_lossy()).is_some());
     if is_figure { Origin::Untitled } else { Origin::File(path) }
+}
+
+/// The head that a scene wants to be seen first, from 0.
+fn first_head(scene: &Scene) -> usize {
+    scene.spec().view.head.saturating_sub(1).min(scene.heads().saturating_sub(1))
 }

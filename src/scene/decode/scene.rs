@@ -138,8 +138,11 @@ impl Decoder<'_> {
     }
 
     fn view(&mut self, node: &Node, path: &Path<'_>) -> Option<View> {
-        const VIEW: Known<'static> =
-            Known { name: "view", fields: &["decimals", "palette", "orientation", "stages"], later: &[] };
+        const VIEW: Known<'static> = Known {
+            name: "view",
+            fields: &["decimals", "palette", "orientation", "stages", "head"],
+            later: &[],
+        };
         const ORIENTATION: [(&str, Orientation); 2] = [
             ("QueriesAsRows", Orientation::QueriesAsRows),
             ("QueriesAsColumns", Orientation::QueriesAsColumns),
@@ -157,7 +160,17 @@ impl Decoder<'_> {
             Some(node) => self.stages(node, &path.field("stages")),
             None => Some(default.stages),
         };
-        Some(View { decimals: decimals?, palette: palette?, orientation: orientation?, stages: stages? })
+        let head = match fields.get("head") {
+            Some(node) => self.count(node, &path.field("head"), "the query head shown first, from 1"),
+            None => Some(default.head),
+        };
+        Some(View {
+            decimals: decimals?,
+            palette: palette?,
+            orientation: orientation?,
+            stages: stages?,
+            head: head?,
+        })
     }
 
     fn stages(&mut self, node: &Node, path: &Path<'_>) -> Option<Vec<Stage>> {

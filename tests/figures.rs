@@ -619,3 +619,30 @@ fn a_trace_in_full_leaves_out_no_term() {
         "nine products of the score and nine of the output: {whole}"
     );
 }
+
+#[test]
+fn a_trace_goes_on_through_w_o_to_the_output_of_the_layer() {
+    let bundled = qkv::scene::bundled::find("two_heads").unwrap();
+    let scene = scene(bundled.text);
+    let evaluation = evaluate(&scene);
+    let writing = Writing { decimals: 4, in_full: true };
+    let pin = Pin { query: 2, key: 0 };
+    let trace = trace_text(&FigureInput::new(&scene, &evaluation), 0, pin, writing).unwrap();
+    let last = trace.sections.last().unwrap();
+    assert!(last.title.contains("W_O"), "{}", last.title);
+    for (line, value) in last.lines.iter().zip(evaluation.output.row(2)) {
+        let end = line.text.rsplit(" = ").next().unwrap().replace('−', "-");
+        assert!((end.parse::<f64>().unwrap() - value).abs() < 6e-5, "{} is not {value}", line.text);
+    }
+    assert_eq!(last.lines.len(), evaluation.output.cols());
+}
+
+#[test]
+fn a_trace_of_wide_vectors_still_fits_on_a_slide() {
+    let scene = scene(
+        "Scene(title: \"Wide\", input: Heads(q: [Randn(rows: 6, cols: 48, seed: 1)], k: [Randn(rows: 6, cols: 48, seed: 2)],
+            v: [Randn(rows: 6, cols: 48, seed: 3)]))",
+    );
+    let drawing = compose(&Figure::Trace, &scene, &evaluate(&scene), &FigureOptions::default());
+    assert!(drawing.size.width < 720.0, "{} pt wide", drawing.size.width);
+}

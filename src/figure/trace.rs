@@ -4,7 +4,7 @@ use super::mask_words::verdict;
 use super::numbers::{format_number, format_short};
 use super::shorten::shorten_to_graphemes;
 use super::trace_positions::{additions, rotations};
-use super::trace_products::{output_sum, product_sum, projections, vector};
+use super::trace_products::{output_sum, product_sum, projections, through_w_o, vector};
 use super::{FigureInput, Pin};
 use crate::engine::{
     Carry, EmptyRow, Precision, ScoreTrace, Scoring, SoftmaxAxis, SoftmaxTrace, Trace, trace,
@@ -99,6 +99,7 @@ pub fn trace_text(input: &FigureInput<'_>, head: usize, pin: Pin, writing: Writi
     sections.push(TraceSection::new(title, verdict(input, head.query_head, &shown, decimals)));
     sections.push(softmax(&shown.softmax, (pin.query, pin.key), writing));
     sections.push(output(&shown, &beside, writing));
+    sections.extend(through_w_o(input, pin, writing));
     let name = |labels: &[String], index: usize| {
         labels.get(index).map_or_else(|| (index + 1).to_string(), |label| shorten_to_graphemes(label, 32))
     };

@@ -3,10 +3,12 @@
 use super::board::{MARGIN, valid_pin};
 use super::sketch::{Sketch, Style};
 use super::trace::{LineKind, TraceText, Writing, trace_text};
-use super::{Anchor, Drawing, Face, FigureInput, FigureOptions, Label, Pin, Point};
+use super::{Anchor, Drawing, Face, FigureInput, FigureOptions, Label, Pin, Point, measure};
 
 /// From line to line, in points.
 const LINE: f32 = 18.0;
+/// Longer lines go on below, in points.
+const WIDEST: f32 = 620.0;
 
 /// Every step from the operands to the output row. Without a pin, of the first pair.
 pub fn trace_figure(input: &FigureInput<'_>, options: &FigureOptions) -> Drawing {
@@ -35,12 +37,30 @@ fn draw_sections(sketch: &mut Sketch, trace: &TraceText, mut y: f32) {
         let title = Label::markup(&section.title, Face::Bold, 10.0, sketch.theme.muted);
         sketch.extend(title.place(Point { x: 0.0, y }, Anchor::Start));
         for line in &section.lines {
-            y += LINE;
             let style = style_of(line.kind, sketch);
-            sketch.text(&line.text, style, Point { x: 14.0, y }, Anchor::Start);
+            for (index, part) in wrapped(&line.text, style).into_iter().enumerate() {
+                y += LINE;
+                let x = if index == 0 { 14.0 } else { 28.0 };
+                sketch.text(&part, style, Point { x, y }, Anchor::Start);
+            }
         }
         y += LINE + 10.0;
     }
+}
+
+/// The line in parts that fit on a slide, broken between words.
+fn wrapped(line: &str, style: Style) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    for word in line.split(' ') {
+        let last = parts.len() - 1;
+        let longer = if parts[last].is_empty() { word.to_owned() } else { format!("{} {word}", parts[last]) };
+        if parts[last].is_empty() || measure(&longer, style.face, style.size) <= WIDEST {
+            parts[last] = longer;
+        } else {
+            parts.push(word.to_owned());
+        }
+    }
+    parts
 }
 
 fn style_of(kind: LineKind, sketch: &Sketch) -> Style {

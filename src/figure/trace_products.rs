@@ -108,6 +108,15 @@ pub fn projections(
         .collect()
 }
 
+/// How the heads of a query, side by side, go through W_O. Nothing where there is none.
+pub fn through_w_o(input: &FigureInput<'_>, pin: Pin, writing: Writing) -> Option<TraceSection> {
+    let projection = input.projection?;
+    let w_o = projection.w_o.as_ref()?;
+    let operands = (input.concat, &**w_o, projection.b_o.as_deref());
+    let lines = projected(operands, ("o", pin.query), (0, w_o.cols()), writing);
+    Some(TraceSection::new("Output row of all heads = concat W_O", lines))
+}
+
 fn projected(
     (x, w, b): (&Matrix, &Matrix, Option<&[f64]>),
     (name, row): (&str, usize),

@@ -165,7 +165,7 @@ fn document_name(ui: &mut Ui, session: &Session, state: &UiState) {
     if document.is_changed() {
         response.on_hover_text("There are unsaved changes");
     }
-    if state.busy {
+    if session.is_evaluating() && state.computing.is_long() {
         ui.spinner().on_hover_text("Computing");
     }
 }

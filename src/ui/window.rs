@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::session::{Centre, Session};
 
 use super::board::BoardState;
+use super::computing::{self, ComputingState};
 use super::dialogs::Dialog;
 use super::figures::Figures;
 use super::notes::NotesState;
@@ -53,8 +54,8 @@ pub struct UiState {
     pub recent_present: Vec<bool>,
     /// A file is being dragged over the window.
     pub dropping: bool,
-    /// An evaluation is under way.
-    pub busy: bool,
+    /// How far the evaluation is, where one is under way.
+    pub computing: ComputingState,
     /// A file dialog has not answered for some seconds.
     pub slow_dialog: bool,
     /// The board.
@@ -103,6 +104,7 @@ pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbo
     CentralPanel::default().frame(Frame::new().fill(colors.paper)).show(ui, |ui| match session.problem() {
         Some(problem) => banner::show(ui, session, problem, state, out),
         None if session.centre() == Centre::Calculators => calculator::show(ui, session, state, out),
+        None if computing::covers(ui, session, state) => computing::show(ui, session, state, out),
         None => board::show(ui, session, state, out),
     });
     dialogs::show(ui, session, state, out);

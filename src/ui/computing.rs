@@ -1,5 +1,7 @@
 //! A long evaluation: how far it is and the way to stop it, over the board as it was before.
 
+use std::time::Duration;
+
 use egui::{Align2, Area, Frame, Key, Margin, Modifiers, Order, ProgressBar, RichText, Stroke, Ui, vec2};
 
 use crate::session::{Command, Session};
@@ -13,15 +15,29 @@ use super::{Outbox, UiState, board};
 pub struct ComputingState {
     /// The share that is done, from 0 to 1.
     pub fraction: f64,
-    /// When the window first saw that the board is out of date, in seconds.
+    evaluation: Wait,
+    checks: Wait,
+}
+
+/// How long the window has been waiting for something.
+#[derive(Clone, Copy, Debug, Default)]
+struct Wait {
+    /// When it first saw that there is something to wait for, in seconds.
     since: Option<f64>,
+    /// Whether it has taken so long that the user should be told.
     is_long: bool,
 }
 
-impl ComputingState {
-    /// Whether it has taken so long that the user should be told.
-    pub fn is_long(&self) -> bool {
-        self.is_long
+impl Wait {
+    /// Looks at the clock; the seconds after which to look again while the wait is not long yet.
+    fn look(&mut self, waits: bool, now: f64) -> Option<f64> {
+        if !waits {
+            *self = Self::default();
+            return None;
+        }
+        let left = UNSEEN - (now - *self.since.get_or_insert(now));
+        self.is_long = left <= 0.0;
+        (!self.is_long).then_some(left)
     }
 }
 
@@ -31,19 +47,32 @@ const UNSEEN: f64 = 0.2;
 const STEP: f64 = 0.05;
 const WIDTH: f32 = 420.0;
 
-/// Whether the board waits: for an evaluation that takes long, or for the user who stopped one. To be asked once in a frame.
-pub fn covers(ui: &Ui, session: &Session, state: &mut UiState) -> bool {
-    let computing = &mut state.computing;
-    if !session.is_evaluating() {
-        (computing.since, computing.is_long) = (None, false);
-        return session.is_stopped();
-    }
+/// Looks at the clock, and asks for the frame in which to look again. To be called once in a frame.
+pub fn look(ui: &Ui, session: &Session, state: &mut UiState) {
+    let ComputingState { evaluation, checks, .. } = &mut state.computing;
     let now = ui.input(|input| input.time);
-    let elapsed = now - *computing.since.get_or_insert(now);
-    computing.is_long = elapsed >= UNSEEN;
-    let wait = if computing.is_long { STEP } else { UNSEEN - elapsed };
-    ui.ctx().request_repaint_after(std::time::Duration::from_secs_f64(wait));
-    computing.is_long
+    let waits = [evaluation.look(session.is_evaluating(), now), checks.look(session.is_checking(), now)];
+    let next_progress = evaluation.is_long.then_some(STEP);
+    // Checks that are late show no progress: their arrival wakes the window.
+    for seconds in waits.into_iter().chain([next_progress]).flatten() {
+        ui.ctx().request_repaint_after(Duration::from_secs_f64(seconds));
+    }
+}
+
+/// Whether the checks of the board on screen have been awaited so long that those of the board before should no longer stand there.
+pub fn checks_are_late(state: &UiState) -> bool {
+    state.computing.checks.is_long
+}
+
+/// Whether the board waits: for an evaluation that takes long, or for the user who stopped one.
+pub fn covers(session: &Session, state: &UiState) -> bool {
+    state.computing.evaluation.is_long || session.is_stopped()
+}
+
+/// The share that is done, in a few characters, where an evaluation takes long.
+pub fn percentage(state: &UiState) -> Option<String> {
+    let ComputingState { fraction, evaluation, .. } = state.computing;
+    evaluation.is_long.then(|| format!("{:.0} %", (100.0 * fraction.clamp(0.0, 1.0)).floor()))
 }
 
 /// Draws the board as it was, and over it what it waits for.
@@ -79,7 +108,7 @@ pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbo
 fn under_way(ui: &mut Ui, session: &Session, state: &UiState, out: &mut Outbox) {
     let colors = Colors::in_use(ui);
     let fraction = state.computing.fraction.clamp(0.0, 1.0);
-    let text = format!("{}: {:.0} %", awaited(session), (100.0 * fraction).floor());
+    let text = format!("{}: {}", awaited(session), percentage(state).unwrap_or_default());
     ui.horizontal(|ui| {
         ui.label(RichText::new(&text).color(colors.ink));
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {

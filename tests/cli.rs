@@ -127,6 +127,52 @@ fn wrong_usage_is_two_and_wrong_input_is_one() {
 }
 
 #[test]
+fn a_scene_whose_stages_do_not_fit_is_refused_with_its_sizes_and_its_output_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let side = |cols: usize, seed: usize| format!("[Randn(rows: 20000, cols: {cols}, seed: {seed})]");
+    // A window, so that the test ends soon.
+    let text = format!(
+        "Scene(\n  input: Heads(q: {}, k: {}, v: {}),\n  mask: [Window(left: 3, right: 0)],\n)",
+        side(2, 1),
+        side(2, 2),
+        side(1, 3)
+    );
+    let scene = write(folder.path(), "long.ron", &text);
+    let scene = scene.to_str().unwrap();
+    for command in ["compute", "check"] {
+        let refused = qkv(&[command, scene]);
+        assert_eq!(refused.status.code(), Some(1));
+        let said = stdout(&refused) + &stderr(&refused);
+        assert!(said.contains("long.ron:2:10"), "{said}");
+        assert!(said.contains("the stages of 1 head with 20,000 queries and 20,000 keys want 14,400,480,000 bytes (13.4 GiB)"), "{said}");
+        assert!(said.contains("qkv compute SCENE --output-only"), "{said}");
+    }
+    let made = qkv(&["compute", scene, "--output-only", "--format", "json"]);
+    assert!(made.status.success(), "{}", stderr(&made));
+    let json: serde_json::Value = serde_json::from_str(&stdout(&made)).unwrap();
+    assert_eq!(json["output"].as_array().unwrap().len(), 20_000);
+    assert_eq!(json["heads"][0]["output"][7], json["output"][7]);
+    assert_eq!(json["heads"][0].get("weights"), None);
+}
+
+#[test]
+fn the_output_alone_is_printed_like_the_output_among_its_stages() {
+    for format in ["text", "csv"] {
+        let whole = stdout(&qkv(&["compute", "three_positions_causal", "--format", format]));
+        let alone = stdout(&qkv(&["compute", "three_positions_causal", "--format", format, "--output-only"]));
+        let from = whole.find("head 1 (KV head 1), output").unwrap();
+        assert!(whole[from..].starts_with(alone.trim_start_matches("# ").trim_end()), "{alone}\n{whole}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let text = "Scene(\n  input: Heads(q: [[[1]]], k: [[[1]]], v: [[[2]]]),\n  softmax: (over: Queries),\n)";
+    let scene = write(folder.path(), "queries.ron", text);
+    let refused = qkv(&["compute", scene.to_str().unwrap(), "--output-only"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(stderr(&refused).contains("queries.ron:3:"), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("softmax runs over the queries"), "{}", stderr(&refused));
+}
+
+#[test]
 fn help_and_version_are_there() {
     assert!(stdout(&qkv(&["--version"])).contains(env!("CARGO_PKG_VERSION")));
     let help = stdout(&qkv(&["--help"]));

@@ -72,7 +72,7 @@ pub use mask_shape::MaskShapeError;
 pub use mask_view::MaskView;
 pub use matrix::{Matrix, ShapeError};
 pub use memory::{StageMemory, TooLarge};
-pub use narrow::attend_in;
+pub use narrow::{attend_in, attend_in_with};
 pub use non_finite::{Cause, cause_of_non_finite};
 pub use positions::{OddWidth, RopeLayout, alibi_bias, alibi_slopes, rope, rope_frequencies, sinusoidal};
 pub use precision::Precision;

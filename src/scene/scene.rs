@@ -8,6 +8,7 @@ use super::labels::labels;
 use super::model::{DropoutSpec, Position, SceneSpec};
 use super::projection::Projection;
 use super::resolve::Resolver;
+use super::room::{self, Keeps};
 use super::tensors::TensorFiles;
 use super::{fit, inputs, warnings};
 use crate::engine::{AttentionSpec, Dropout, Fault, FaultInForce, HeadInput, MaskRule, alibi_slopes};
@@ -40,6 +41,11 @@ impl Scene {
     /// # Errors
     /// Every complaint that can be made at once, with the field but without a place in a file.
     pub fn new(spec: SceneSpec, files: &TensorFiles) -> Result<Self, Vec<Complaint>> {
+        Self::build(spec, files, Keeps::Stages)
+    }
+
+    /// A scene whose evaluation keeps so much. One that keeps only its output must not be evaluated.
+    pub(super) fn build(spec: SceneSpec, files: &TensorFiles, keeps: Keeps) -> Result<Self, Vec<Complaint>> {
         let mut resolver = Resolver::new(files);
         let mut inputs = inputs::resolve(&spec.input, &mut resolver);
         let scoring = fit::scoring(&spec.scoring, inputs.as_ref(), &mut resolver);
@@ -47,7 +53,11 @@ impl Scene {
         fit::positions(&spec, inputs.as_ref(), &mut resolver);
         if let Some(inputs) = &inputs {
             fit::masks(&spec.mask, inputs, &mut resolver);
-            fit::sizes(&spec, inputs, &mut resolver);
+            fit::first_head(&spec, inputs, &mut resolver);
+            room::judge(&spec, inputs, keeps, &mut resolver);
+        }
+        if let (Keeps::Output, Some((field, message))) = (keeps, room::without_output_form(&spec)) {
+            resolver.complain(field, message);
         }
         if let (Some(Inputs::Projected(projection, _)), Position::Sinusoidal, []) =
             (&mut inputs, spec.position, resolver.complaints.as_slice())

@@ -8,7 +8,7 @@ use super::model::SceneSpec;
 use super::projection::Projection;
 use super::{HeadEvaluation, Scene};
 use crate::engine::{
-    Cause, EmptyRow, Fault, MaskRule, MaskView, Matrix, Precision, SoftmaxAxis, cause_of_non_finite,
+    Cause, EmptyRow, Fault, MaskRule, MaskView, Matrix, Precision, Reach, SoftmaxAxis, cause_of_non_finite,
 };
 
 /// Warnings that need no scores.
@@ -76,7 +76,15 @@ fn empty_rows(spec: &SceneSpec, inputs: &Inputs, warnings: &mut Vec<Complaint>) 
     let differ = spec.mask.iter().any(per_head);
     for head in 0..if differ { heads } else { 1 } {
         let mask = MaskView::new(&spec.mask, n_q, n_k, spec.position_offset, head);
-        let empty = |query: &usize| !(0..n_k).any(|key| mask.allows(*query, key));
+        let sees_itself = |query| {
+            let own = usize::try_from(mask.query_position(query)).ok();
+            own.is_some_and(|own| own < n_k && mask.allows(query, own))
+        };
+        // What is likely is asked first: asking every key of every query takes long in a long scene.
+        let empty = |query: &usize| {
+            let Reach { mut keys, is_whole } = mask.reach(*query);
+            keys.is_empty() || !(is_whole || sees_itself(*query) || keys.any(|key| mask.allows(*query, key)))
+        };
         let rows: Vec<usize> = (0..n_q).filter(empty).map(|query| query + 1).collect();
         if !rows.is_empty() {
             let of_head = if differ { format!("in head {}, ", head + 1) } else { String::new() };
@@ -161,8 +169,15 @@ pub(super) fn not_finite_rows(scene: &Scene, head: &HeadEvaluation, n_heads: usi
     const SHOWN: usize = 3;
     let HeadEvaluation { query_head, input, attention, .. } = head;
     let spec = scene.attention_spec();
-    let cause = |query| Some((query, cause_of_non_finite(input, spec, attention, *query_head, query)?));
-    let spoilt: Vec<(usize, Cause)> = (0..attention.weights.rows()).filter_map(cause).collect();
+    let is_spoilt = |query: &usize| {
+        let mut numbers = attention.weights.row(*query).iter().chain(attention.output.row(*query));
+        numbers.any(|number| !number.is_finite())
+            && (0..input.k.rows()).any(|key| attention.allows(*query, key))
+    };
+    let rows: Vec<usize> = (0..attention.weights.rows()).filter(is_spoilt).collect();
+    let cause =
+        |&query: &usize| Some((query, cause_of_non_finite(input, spec, attention, *query_head, query)?));
+    let spoilt: Vec<(usize, Cause)> = rows.iter().take(SHOWN).filter_map(cause).collect();
     let of_head = if n_heads > 1 { format!("head {}: ", query_head + 1) } else { String::new() };
     let sentence = |(query, cause): &(usize, Cause)| {
         let not_finite = |row: &[f64]| row.iter().copied().find(|number| !number.is_finite());
@@ -173,9 +188,9 @@ pub(super) fn not_finite_rows(scene: &Scene, head: &HeadEvaluation, n_heads: usi
         let why = why(*query, *cause, scene, head);
         format!("{of_head}{stage} row {} is {} because {why}", query + 1, shown(number))
     };
-    let mut warnings: Vec<String> = spoilt.iter().take(SHOWN).map(sentence).collect();
-    if spoilt.len() > SHOWN {
-        let more = spoilt.len() - SHOWN;
+    let mut warnings: Vec<String> = spoilt.iter().map(sentence).collect();
+    if rows.len() > SHOWN {
+        let more = rows.len() - SHOWN;
         warnings.push(format!("{of_head}{more} more rows are not finite"));
     }
     warnings

@@ -21,7 +21,7 @@ impl Session {
         &self.derived.scene
     }
 
-    /// What is on screen: scene, evaluation and checks of one revision.
+    /// What is on screen: scene and evaluation of one revision.
     pub fn derived(&self) -> &Arc<Derived> {
         &self.derived
     }
@@ -31,9 +31,14 @@ impl Session {
         &self.derived.evaluation
     }
 
-    /// The standing checks of the evaluation on screen.
+    /// The standing checks of the evaluation on screen; those of the one before while [they are run](Self::is_checking).
     pub fn checks(&self) -> &[(Check, CheckOutcome)] {
-        &self.derived.checks
+        &self.checked.outcomes
+    }
+
+    /// Whether the standing checks of the evaluation on screen are still being run.
+    pub fn is_checking(&self) -> bool {
+        self.checked.revision != self.derived.revision
     }
 
     /// What to know about the scene though nothing is wrong.
@@ -44,6 +49,22 @@ impl Session {
     /// Whether the evaluation on screen answers the present scene.
     pub fn is_up_to_date(&self) -> bool {
         self.derived.revision == self.revision
+    }
+
+    /// Whether the present scene is being evaluated away from the frame.
+    pub fn is_evaluating(&self) -> bool {
+        !self.is_up_to_date() && !self.is_stopped
+    }
+
+    /// Whether the evaluation of the present scene was stopped, so that the one on screen is that of the scene before.
+    pub fn is_stopped(&self) -> bool {
+        !self.is_up_to_date() && self.is_stopped
+    }
+
+    /// The sizes of the scene whose evaluation is under way or was stopped: heads, queries, keys.
+    pub fn awaited_sizes(&self) -> [usize; 3] {
+        let scene = self.document.scene();
+        [scene.heads(), scene.n_q(), scene.n_k()]
     }
 
     /// The query head on screen, from 0.

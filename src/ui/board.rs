@@ -38,6 +38,19 @@ const LARGEST_FIT: f32 = 1.6;
 
 /// Draws the centre.
 pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbox) {
+    contents(ui, session, state, out);
+    keyboard(ui, session, state, out);
+}
+
+/// Draws the centre as it stands, dimmed and without any interaction.
+pub fn show_at_rest(ui: &mut Ui, session: &Session, state: &mut UiState) {
+    ui.scope(|ui| {
+        ui.disable();
+        contents(ui, session, state, &mut Outbox::default());
+    });
+}
+
+fn contents(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbox) {
     let inner = ui.max_rect().shrink2(vec2(MARGIN, 10.0));
     ui.scope_builder(egui::UiBuilder::new().max_rect(inner), |ui| {
         stage_switch::show(ui, session, state, out);
@@ -54,7 +67,6 @@ pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbo
             }
         });
     });
-    keyboard(ui, session, state, out);
 }
 
 /// Draws the last good figure into `area`, dimmed and without any interaction.

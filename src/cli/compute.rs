@@ -50,13 +50,21 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> Result<(), 
     tables(&scene, &evaluation, args, out)
 }
 
-/// The whole evaluation. The shape of this is a contract: it only grows.
+/// The whole evaluation. The shape of this is a contract: it only grows. Where the weights were computed elsewhere, they are
+/// there, and the stages that nobody knows are left out.
 fn as_json(scene: &Scene, evaluation: &Evaluation) -> Value {
     let heads: Vec<Value> = evaluation
         .heads
         .iter()
         .map(|head| {
             let attention = &head.attention;
+            if scene.gives_weights() {
+                return json!({
+                    "query_head": head.query_head,
+                    "kv_head": head.kv_head,
+                    "weights": rows(&attention.weights),
+                });
+            }
             let mut value = json!({
                 "query_head": head.query_head,
                 "kv_head": head.kv_head,
@@ -70,12 +78,15 @@ fn as_json(scene: &Scene, evaluation: &Evaluation) -> Value {
             value
         })
         .collect();
-    json!({
+    let mut value = json!({
         "heads": heads,
-        "output": rows(&evaluation.output),
         "warnings": evaluation.warnings,
-        "precision": scene.spec().precision.label(),
-    })
+        "precision": scene.attention_spec().precision.label(),
+    });
+    if !scene.gives_weights() {
+        value["output"] = rows(&evaluation.output);
+    }
+    value
 }
 
 /// What positions did to a head, where they did something.
@@ -121,13 +132,16 @@ fn tables(scene: &Scene, evaluation: &Evaluation, args: &Args, out: &mut dyn Wri
             continue;
         }
         for stage in Stage::ALL {
+            if scene.gives_weights() && stage != Stage::Weights {
+                continue;
+            }
             let matrix = stage.of(&head.attention);
             let title =
                 format!("head {} (KV head {}), {}", head.query_head + 1, head.kv_head + 1, stage.label());
             print(scene, &title, stage.into(), matrix, args.format, out)?;
         }
     }
-    if evaluation.heads.len() > 1 || has_w_o(scene) {
+    if (evaluation.heads.len() > 1 || has_w_o(scene)) && !scene.gives_weights() {
         let title = if has_w_o(scene) {
             "output, heads side by side times W_O"
         } else {

@@ -6,6 +6,7 @@ use super::caption::{Caption, operation};
 use super::legend::{blocked_key, legend, legend_width};
 use super::matrix_view::MatrixView;
 use super::numbers::format_number;
+use super::single::given_weights;
 use super::sizing::{self, CellPlan};
 use super::sketch::Sketch;
 use super::words::board_words;
@@ -31,8 +32,11 @@ const NARROW_BOARD: f32 = 880.0;
 /// The same for more stages.
 const WIDE_BOARD: f32 = 1420.0;
 
-/// The board of one head.
+/// The board of one head. Where only the weights are given, they are the whole board.
 pub fn board(input: &FigureInput<'_>, options: &FigureOptions) -> Drawing {
+    if input.gives_weights {
+        return given_weights(input, options);
+    }
     let mut sketch = Sketch::new(options.theme.colors());
     if let Some(mut parts) = Parts::new(input, options) {
         match options.orientation {

@@ -21,6 +21,9 @@ impl Heading {
     /// The heading of a figure of one head. A scene without a title gets none.
     pub fn of_head(input: &FigureInput<'_>, head: usize, sketch: &Sketch) -> Self {
         let mut heading = Self::of_scene(input, sketch);
+        if input.gives_weights {
+            heading.formula = None; // the caption of the one matrix says where it is from
+        }
         if let (Some(head), true) = (input.head(head), input.heads.len() > 1) {
             let place = format!("   head {} of {}", head.query_head + 1, input.heads.len());
             heading.title = heading.title.push_colored(&place, sketch.theme.muted);
@@ -66,8 +69,11 @@ impl Heading {
     }
 }
 
-/// The formula in force, as TeX.
+/// The formula in force, as TeX; words where the weights were computed elsewhere, by whatever formula.
 pub fn attention_tex(input: &FigureInput<'_>) -> String {
+    if input.gives_weights {
+        return r"\text{weights computed elsewhere}".to_owned();
+    }
     let spec = input.spec;
     let (q, k) = if input.is_rotated() { (r"Q_{\mathrm{rot}}", r"K_{\mathrm{rot}}") } else { ("Q", "K") };
     let product = format!(r"{q}{k}^{{\top}}");

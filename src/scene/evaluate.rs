@@ -2,17 +2,23 @@
 
 use std::sync::Arc;
 
+use super::given;
 use super::positions::{Prepared, prepared};
 use super::warnings::not_finite_rows;
 use super::{Evaluation, HeadEvaluation, Scene};
 use crate::engine::{
-    Check, CheckOutcome, CheckedHead, Matrix, attend, concat_heads, project, standing_checks,
+    Check, CheckOutcome, CheckedHead, Matrix, attend, checks_of_given_weights, concat_heads, project,
+    standing_checks,
 };
 
-/// Every stage of every head, the heads side by side, and the output: concat · W_O + b_o where the scene has them.
+/// Every stage of every head, the heads side by side, and the output: concat · W_O + b_o where the scene has them. Where only
+/// the [weights are given](Scene::gives_weights), they are all there is: the other stages are empty.
 ///
 /// Cannot fail: a [`Scene`] is valid. Takes time in proportion to heads · n_q · n_k · (d_k + d_v).
 pub fn evaluate(scene: &Scene) -> Evaluation {
+    if let Some(given) = scene.given() {
+        return given::evaluation(scene, given);
+    }
     let heads: Vec<HeadEvaluation> = prepared(scene)
         .into_iter()
         .enumerate()
@@ -49,7 +55,10 @@ pub fn checks(scene: &Scene, evaluation: &Evaluation) -> Vec<(Check, CheckOutcom
             attention,
         })
         .collect();
-    standing_checks(&heads, scene.attention_spec())
+    match scene.given() {
+        Some(given) => checks_of_given_weights(&heads, given.judged_in()),
+        None => standing_checks(&heads, scene.attention_spec()),
+    }
 }
 
 /// What was known before, and what only the numbers tell.

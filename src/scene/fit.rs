@@ -172,6 +172,8 @@ pub(super) fn sizes(spec: &SceneSpec, inputs: &Inputs, resolver: &mut Resolver<'
     const BYTES_PER_PAIR: u128 = 4 * 8 + 16;
     // ALiBi keeps its bias, a narrow format its unrounded products.
     let kept = u128::from(spec.position == Position::Alibi) + u128::from(spec.precision != Precision::F64);
+    // Of weights computed elsewhere there is nothing but the weights.
+    let kept_per_pair = if matches!(inputs, Inputs::Weights(..)) { 8 } else { BYTES_PER_PAIR + 8 * kept };
     let Sizes { n_q, n_k, d_v, heads, projected, .. } = *inputs.sizes();
     for (n, what) in [(n_q, "queries"), (n_k, "keys")] {
         if n > MAX_POSITIONS {
@@ -181,7 +183,7 @@ pub(super) fn sizes(spec: &SceneSpec, inputs: &Inputs, resolver: &mut Resolver<'
     }
     let pairs = n_q as u128 * n_k as u128 * heads as u128;
     let outputs = 2 * n_q as u128 * d_v as u128 * heads as u128;
-    let wanted = pairs * (BYTES_PER_PAIR + 8 * kept) + (outputs + projected) * 8;
+    let wanted = pairs * kept_per_pair + (outputs + projected) * 8;
     if wanted > MAX_BYTES {
         let (wanted, most) = (grouped_wide(wanted), grouped_wide(MAX_BYTES));
         resolver.complain(

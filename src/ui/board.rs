@@ -167,7 +167,7 @@ fn figure(
         let Some(cell) = grid.cell_at(transform.figure_point(pointer)) else { continue };
         hovered = Some((grid.head, cell));
         if response.double_clicked() {
-            out.push(Command::Focus(if session.focus().is_some() { None } else { Some(cell.matrix) }));
+            out.push(double_click(session, cell));
         } else if response.clicked() {
             click(session, state, out, grid.head, cell);
         }
@@ -189,6 +189,17 @@ fn zoom(ui: &Ui, state: &mut UiState, response: &egui::Response, scale: f32) {
         if delta != 1.0 {
             state.board.zoom = Some((scale * delta).clamp(0.1, 8.0));
         }
+    }
+}
+
+/// Enlarges a matrix and back. Weights that are the whole board cannot grow; whoever means to edit them learns why not.
+fn double_click(session: &Session, cell: CellRef) -> Command {
+    match session.focus() {
+        Some(_) => Command::Focus(None),
+        None if session.gives_weights() && session.centre() == Centre::Board => {
+            Command::Say(session.why_not_editable(cell.matrix).unwrap_or_default())
+        }
+        None => Command::Focus(Some(cell.matrix)),
     }
 }
 
@@ -304,7 +315,7 @@ fn clipboard(ui: &Ui, session: &Session, cell: CellRef, out: &mut Outbox) {
                     out.edit(Edit::SetBlock { slot, row: cell.row, col: cell.col, values });
                 }
                 (Some(_), Err(reason)) => out.push(Command::Say(reason)),
-                (None, _) => out.push(Command::Say(not_editable(cell.matrix))),
+                (None, _) => refuse(session, cell, out),
             },
             _ => {}
         }
@@ -354,7 +365,7 @@ fn typing(ui: &Ui, session: &Session, state: &mut UiState, out: &mut Outbox, cel
         return;
     }
     let Some(slot) = session.slot(cell.matrix) else {
-        out.push(Command::Say(not_editable(cell.matrix)));
+        refuse(session, cell, out);
         return;
     };
     let value = session.stated(cell).unwrap_or(0.0);
@@ -378,6 +389,9 @@ fn typing(ui: &Ui, session: &Session, state: &mut UiState, out: &mut Outbox, cel
     ui.ctx().request_repaint();
 }
 
-fn not_editable(matrix: MatrixId) -> String {
-    format!("{} is computed; edit the matrices that it is computed from", matrix.label())
+/// Says why the number cannot be typed over.
+fn refuse(session: &Session, cell: CellRef, out: &mut Outbox) {
+    if let Some(reason) = session.why_not_editable(cell.matrix) {
+        out.push(Command::Say(reason));
+    }
 }

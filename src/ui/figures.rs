@@ -78,8 +78,10 @@ impl FigureChoice {
             MatrixId::K,
             MatrixId::V,
         ];
-        offered.extend(matrices.map(Self::Matrix));
-        offered.extend([Self::ComplexityChart, Self::CacheChart]);
+        offered.extend(matrices.into_iter().filter(|id| session.matrix(*id).is_some()).map(Self::Matrix));
+        if !session.gives_weights() {
+            offered.extend([Self::ComplexityChart, Self::CacheChart]); // they count by widths
+        }
         if session.centre() == Centre::Calculators {
             offered.push(Self::CalculatorChart);
         }

@@ -195,10 +195,6 @@ fn a_missing_comma_and_a_stray_sign_are_named_and_reading_goes_on() {
 #[test]
 fn fields_of_later_versions_are_refused_plainly() {
     assert_eq!(summaries(&with("fault: NoScale,")), ["3:5 fault: `fault` is not understood by this version"]);
-    assert_eq!(
-        summaries("Scene(input: Weights(file: \"a\", name: \"b\"))"),
-        ["1:14 input: `Weights` is not understood by this version"]
-    );
 }
 
 #[test]

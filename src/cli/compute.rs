@@ -51,7 +51,7 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> Result<(), 
 }
 
 /// The whole evaluation. The shape of this is a contract: it only grows. Where the weights were computed elsewhere, they are
-/// there, and the stages that nobody knows are left out.
+/// there, and what nobody knows (the KV head, the other stages, the output) is left out.
 fn as_json(scene: &Scene, evaluation: &Evaluation) -> Value {
     let heads: Vec<Value> = evaluation
         .heads
@@ -61,7 +61,6 @@ fn as_json(scene: &Scene, evaluation: &Evaluation) -> Value {
             if scene.gives_weights() {
                 return json!({
                     "query_head": head.query_head,
-                    "kv_head": head.kv_head,
                     "weights": rows(&attention.weights),
                 });
             }
@@ -136,8 +135,12 @@ fn tables(scene: &Scene, evaluation: &Evaluation, args: &Args, out: &mut dyn Wri
                 continue;
             }
             let matrix = stage.of(&head.attention);
-            let title =
-                format!("head {} (KV head {}), {}", head.query_head + 1, head.kv_head + 1, stage.label());
+            let title = match scene.gives_weights() {
+                true => format!("head {}, {}, computed elsewhere", head.query_head + 1, stage.label()),
+                false => {
+                    format!("head {} (KV head {}), {}", head.query_head + 1, head.kv_head + 1, stage.label())
+                }
+            };
             print(scene, &title, stage.into(), matrix, args.format, out)?;
         }
     }

@@ -3,7 +3,7 @@
 use super::numbers::format_number;
 use super::trace::{TraceLine, TraceSection, TraceText, Writing, label_of, title_of};
 use super::{FigureInput, Pin};
-use crate::engine::{effective_keys, entropy_bits, entropy_nats, rank, top_weight};
+use crate::engine::{Precision, effective_keys, entropy_bits, entropy_nats, rank, top_weight};
 use crate::scene::HeadEvaluation;
 
 /// The weight of a pair, and how it stands in the row of its query. `None` where there is no such pair.
@@ -21,6 +21,7 @@ pub fn given_trace(
     let weight = format_number(row[pin.key], writing.decimals);
     let own = vec![
         TraceLine::result(weight),
+        TraceLine::plain(in_file(row[pin.key], input.spec.precision)),
         TraceLine::muted("This weight was computed elsewhere; no arithmetic is behind it here."),
     ];
     let sections = vec![
@@ -29,6 +30,17 @@ pub fn given_trace(
         TraceSection::new("The row of this query", spread(row, writing)),
     ];
     Some(TraceText { title: title_of(input, pin), sections })
+}
+
+/// The number with all the digits that the file holds of it.
+fn in_file(weight: f64, kept_in: Precision) -> String {
+    let digits = match kept_in {
+        _ if !weight.is_finite() => format_number(weight, 0),
+        Precision::F64 => format!("{weight:?}"),
+        // The shortest digits that single out the number among those of single precision.
+        Precision::F32 | Precision::Bf16 | Precision::F16 => format!("{:?}", weight as f32),
+    };
+    format!("in the file, as {}: {}", kept_in.label(), digits.replace('-', "−"))
 }
 
 /// The rank among the keys, and the key with the largest weight where that is another one.

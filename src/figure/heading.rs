@@ -20,10 +20,10 @@ pub struct Heading {
 impl Heading {
     /// The heading of a figure of one head. A scene without a title gets none.
     pub fn of_head(input: &FigureInput<'_>, head: usize, sketch: &Sketch) -> Self {
-        let mut heading = Self::of_scene(input, sketch);
-        if input.gives_weights {
-            heading.formula = None; // the caption of the one matrix says where it is from
-        }
+        let mut heading = match input.gives_weights {
+            true => Self::plain(input.title, sketch), // the caption of the one matrix says where it is from
+            false => Self::of_scene(input, sketch),
+        };
         if let (Some(head), true) = (input.head(head), input.heads.len() > 1) {
             let place = format!("   head {} of {}", head.query_head + 1, input.heads.len());
             heading.title = heading.title.push_colored(&place, sketch.theme.muted);
@@ -35,8 +35,14 @@ impl Heading {
         heading
     }
 
-    /// The heading of a figure of all heads: title and formula.
+    /// The heading of a figure of all heads: title and formula, which is not known of weights that were computed elsewhere.
     pub fn of_scene(input: &FigureInput<'_>, sketch: &Sketch) -> Self {
+        if input.gives_weights {
+            // There is no formula to claim.
+            let mut heading = Self::plain(input.title, sketch);
+            heading.title = heading.title.push_colored("   computed elsewhere", sketch.theme.muted);
+            return heading;
+        }
         let formula = formula(&attention_tex(input), FORMULA, sketch.theme.ink).ok();
         Self { formula, ..Self::plain(input.title, sketch) }
     }
@@ -69,11 +75,8 @@ impl Heading {
     }
 }
 
-/// The formula in force, as TeX; words where the weights were computed elsewhere, by whatever formula.
+/// The formula in force, as TeX.
 pub fn attention_tex(input: &FigureInput<'_>) -> String {
-    if input.gives_weights {
-        return r"\text{weights computed elsewhere}".to_owned();
-    }
     let spec = input.spec;
     let (q, k) = if input.is_rotated() { (r"Q_{\mathrm{rot}}", r"K_{\mathrm{rot}}") } else { ("Q", "K") };
     let product = format!(r"{q}{k}^{{\top}}");

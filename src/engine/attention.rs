@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{BlockedBy, MaskRule, Matrix, Precision};
+use super::{BlockedBy, FaultInForce, MaskRule, Matrix, Precision};
 
 /// How a query and a key become one number.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -103,6 +103,8 @@ pub struct AttentionSpec {
     /// denominator that belongs to no key, so that weights may sum to less than 1. None without entries, and none where softmax
     /// runs over the queries.
     pub sinks: Arc<Vec<f64>>,
+    /// A mistake to make on purpose; see [`spec_in_force`](super::spec_in_force) for what the head then really computes.
+    pub fault: Option<FaultInForce>,
 }
 
 impl AttentionSpec {

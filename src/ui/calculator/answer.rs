@@ -121,13 +121,11 @@ impl Question {
 
     /// The column on screen to begin own sizes with; usual widths where those of the scene are not known.
     pub fn own_sizes(&self) -> Configuration {
-        let shown = self.configuration();
-        let mut own = Configuration { name: "Own sizes".to_owned(), ..shown.clone() };
-        if self.is_without_widths() {
-            own.groups = Configuration::default().groups;
-            own.heads = Configuration::default().heads;
-        }
-        own
+        let begin = match self.is_without_widths() {
+            true => Configuration::default(),
+            false => self.configuration().clone(),
+        };
+        Configuration { name: "Own sizes".to_owned(), ..begin }
     }
 }
 

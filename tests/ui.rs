@@ -375,3 +375,23 @@ fn the_tokens_of_given_weights_are_renamed_but_neither_added_nor_removed() {
         assert!(harness.query_by_label(absent).is_none(), "{absent}");
     }
 }
+
+#[test]
+fn no_empty_chart_of_given_weights_is_offered_for_export() {
+    let mut harness = window("maps_from_elsewhere", SMALL);
+    harness.state_mut().session.apply(Command::Show(Centre::Calculators));
+    harness.run_ok();
+    harness.key_press_modifiers(Modifiers::COMMAND, Key::E);
+    harness.run_ok();
+    harness.get_by_label("Preview of the export");
+    harness.get_by_role_and_label(egui::Role::ComboBox, "Figure").click();
+    harness.run_ok();
+    let shown = texts(&harness);
+    for offered in ["Board", "All heads", "Trace of the pinned cell", "Weights"] {
+        assert!(shown.iter().any(|text| text == offered), "{offered} in {shown:?}");
+    }
+    for absent in ["Q", "Raw scores", "Output"] {
+        assert!(!shown.iter().any(|text| text == absent), "{absent} in {shown:?}");
+    }
+    assert!(!shown.iter().any(|text| text.starts_with("Chart")), "{shown:?}");
+}

@@ -41,7 +41,7 @@ pub(super) fn resolve(file: &str, name: Option<&str>, resolver: &mut Resolver<'_
     }
     let field = if name.is_some() { "input.name" } else { "input.file" };
     let (heads, kept_in) = match resolver.files.weights(file, name) {
-        Ok(weights) => weights,
+        Ok((heads, kept_in)) => (heads.into_iter().map(without_signed_zeros).collect::<PerHead>(), kept_in),
         Err(error) => {
             resolver.complain(field, refused(error));
             hint_at_name(file, name, resolver);
@@ -56,6 +56,15 @@ pub(super) fn resolve(file: &str, name: Option<&str>, resolver: &mut Resolver<'_
     let (n_q, n_k, n_heads) = (first.rows(), first.cols(), heads.len());
     let sizes = Sizes { n_q, n_k, d_q: 0, d_k: 0, d_v: 0, heads: n_heads, kv_heads: n_heads, projected: 0 };
     Some(Inputs::Weights(GivenWeights { heads, kept_in, field }, sizes))
+}
+
+/// No stage holds −0, and weights that are given are no exception.
+fn without_signed_zeros(weights: Arc<Matrix>) -> Arc<Matrix> {
+    let is_signed_zero = |weight: &f64| *weight == 0.0 && weight.is_sign_negative();
+    match weights.data().iter().any(is_signed_zero) {
+        true => Arc::new(weights.map(|weight| weight + 0.0)),
+        false => weights,
+    }
 }
 
 /// Which name to write, or that none is wanted.

@@ -53,7 +53,10 @@ impl Inputs {
             Self::Heads { q, k, v, .. } => (q.clone(), k.clone(), v.clone()),
             Self::Projected(projection, _) => projection.split(heads, kv_heads),
             Self::Weights(..) => {
-                let unknown = |n| vec![Arc::new(Matrix::zeros(n, 0)); heads];
+                let unknown = |n| {
+                    let nothing = Arc::new(Matrix::zeros(n, 0));
+                    vec![nothing; heads]
+                };
                 (unknown(n_q), unknown(n_k), unknown(n_k))
             }
         };

@@ -8,7 +8,7 @@ use crate::figure::{CellRef, Drawing, MatrixId};
 use crate::scene::{Orientation, Stage};
 use crate::session::{Centre, Command, Edit, Session};
 
-use super::cell_editor::{CellEditor, Ended, parse_number};
+use super::cell_editor::{CellEditor, Ended, parse_block};
 use super::figures::BoardForm;
 use super::paint::{PaintedDrawing, ScreenFromFigure};
 use super::style::Colors;
@@ -310,7 +310,7 @@ fn clipboard(ui: &Ui, session: &Session, cell: CellRef, out: &mut Outbox) {
                     format: crate::export::TableFormat::Tsv,
                 });
             }
-            egui::Event::Paste(text) => match (session.slot(cell.matrix), block(&text)) {
+            egui::Event::Paste(text) => match (session.slot(cell.matrix), parse_block(&text)) {
                 (Some(slot), Ok(values)) => {
                     out.edit(Edit::SetBlock { slot, row: cell.row, col: cell.col, values });
                 }
@@ -320,27 +320,6 @@ fn clipboard(ui: &Ui, session: &Session, cell: CellRef, out: &mut Outbox) {
             _ => {}
         }
     }
-}
-
-/// Rows of numbers separated by tabs, commas, semicolons or spaces. A first line and a first column that hold no numbers are
-/// labels, as this program copies them, and are left out.
-fn block(text: &str) -> Result<Vec<Vec<f64>>, String> {
-    let mut rows: Vec<Vec<&str>> = text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .map(|line| match line.contains('\t') {
-            true => line.split('\t').collect(),
-            false => line.split([',', ';', ' ']).filter(|part| !part.is_empty()).collect(),
-        })
-        .collect();
-    let has_labels = rows.len() > 1 && rows[0].first().is_some_and(|corner| corner.trim().is_empty());
-    if has_labels {
-        rows.remove(0);
-        for row in &mut rows {
-            row.remove(0);
-        }
-    }
-    rows.into_iter().map(|row| row.into_iter().map(parse_number).collect()).collect()
 }
 
 fn typing(ui: &Ui, session: &Session, state: &mut UiState, out: &mut Outbox, cell: CellRef) {

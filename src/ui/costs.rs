@@ -73,8 +73,7 @@ fn complexity(ui: &mut Ui, session: &Session, state: &mut CostsState, out: &mut 
 }
 
 /// Why there is no more to count where only the weights are given.
-pub const WIDTHS_UNKNOWN: &str =
-    "Multiply-adds go with the widths of keys and values; this scene gives only the weights.";
+pub const WIDTHS_UNKNOWN: &str = "Multiply-adds and cache memory go with the widths of keys and values; this scene gives only the weights.";
 
 /// What the numbers of queries, keys and heads tell on their own.
 fn without_widths(ui: &mut Ui, inputs: &ComplexityInputs) {

@@ -82,7 +82,7 @@ impl FigureChoice {
         if !session.gives_weights() {
             offered.extend([Self::ComplexityChart, Self::CacheChart]); // they count by widths
         }
-        if session.centre() == Centre::Calculators {
+        if session.centre() == Centre::Calculators && !super::calculator::is_without_chart(session) {
             offered.push(Self::CalculatorChart);
         }
         offered
@@ -129,6 +129,7 @@ pub fn in_centre(session: &Session) -> FigureChoice {
         (None, Centre::Projections) => FigureChoice::Projections,
         (None, Centre::Heads) => FigureChoice::Heads,
         (None, Centre::Positions) => FigureChoice::Positions,
+        (None, Centre::Calculators) if super::calculator::is_without_chart(session) => FigureChoice::Board,
         (None, Centre::Calculators) => FigureChoice::CalculatorChart,
     }
 }

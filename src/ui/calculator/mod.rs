@@ -85,11 +85,13 @@ pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbo
 
 /// The first chart on screen, for export. A topic without one has an empty chart.
 pub fn first_chart(session: &Session) -> ChartSpec {
-    let question = Question::of(session);
-    if question.is_without_widths() && question.topic != Topic::SideBySide {
-        return ChartSpec::default();
-    }
-    answer(&question).charts.into_iter().next().unwrap_or_default()
+    answer(&Question::of(session)).charts.into_iter().next().unwrap_or_default()
+}
+
+/// Whether there is nothing to draw, as the widths that a curve would need are not known.
+pub fn is_without_chart(session: &Session) -> bool {
+    let calculators = session.calculators();
+    session.gives_weights() && calculators.selected == 0 && calculators.topic != Topic::SideBySide
 }
 
 fn answer(question: &Question) -> Answer {

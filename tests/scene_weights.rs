@@ -190,6 +190,9 @@ fn what_says_how_weights_are_made_is_refused_in_one_sentence_each() {
         ("position", "Rope(base: 10000, layout: HalfSplit)"),
         ("position_offset", "2"),
         ("softmax", "(over: Queries)"),
+        ("sinks", "[0.5]"),
+        ("dropout", "(rate: 0.5, seed: 1)"),
+        ("fault", "NoScale"),
         ("precision", "F16"),
     ];
     for (field, value) in settings {

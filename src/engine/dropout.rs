@@ -25,6 +25,8 @@ pub struct DropoutError {
 /// A head after dropout; before it, the head is the [`Attention`] that it was made from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dropped {
+    /// What it was made with.
+    pub dropout: Dropout,
     /// Whether each weight was kept, row by row.
     pub kept: Vec<bool>,
     /// The kept weights divided by 1 − rate, so that each keeps its expected value; the others are 0. Rows no longer sum to 1.
@@ -82,7 +84,7 @@ impl Dropout {
         let all = vec![true; n_q * n_k]; // every value of weight 0 is left out
         let v = v.map(|value| spec.precision.round(value));
         let output = mix_in(&weights, &all, &v, spec, query_head); // (n_q, d_v)
-        Dropped { kept, weights, output }
+        Dropped { dropout: self, kept, weights, output }
     }
 }
 

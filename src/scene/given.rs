@@ -87,7 +87,8 @@ fn hint_at_name(file: &str, name: Option<&str>, resolver: &mut Resolver<'_>) {
 
 /// Refuses what says how weights are made. A new setting of that kind belongs into this list.
 pub(super) fn settings(spec: &SceneSpec, resolver: &mut Resolver<'_>) {
-    let SceneSpec { scoring, softcap, mask, position, position_offset, softmax, precision, view, .. } = spec;
+    let SceneSpec { scoring, softcap, mask, position, position_offset, softmax, .. } = spec;
+    let SceneSpec { sinks, dropout, precision, fault, view, .. } = spec;
     let set = [
         ("scoring", *scoring != ScoringSpec::default()),
         ("softcap", softcap.is_some()),
@@ -95,6 +96,9 @@ pub(super) fn settings(spec: &SceneSpec, resolver: &mut Resolver<'_>) {
         ("position", *position != Position::None),
         ("position_offset", *position_offset != 0),
         ("softmax", *softmax != SoftmaxSpec::default()),
+        ("sinks", !sinks.is_empty()),
+        ("dropout", dropout.is_some()),
+        ("fault", fault.is_some()),
         ("precision", *precision != Precision::F64),
     ];
     for (field, _) in set.iter().filter(|(_, is_set)| *is_set) {
@@ -118,6 +122,7 @@ pub(super) fn evaluation(scene: &Scene, given: &GivenWeights) -> Evaluation {
             input: HeadInput { q: unknown(n_q), k: unknown(n_k), v: unknown(n_k) },
             unrotated: None,
             alibi: None,
+            dropped: None,
             attention: Attention::of_given_weights(Matrix::clone(weights)),
         }
     };
@@ -126,6 +131,7 @@ pub(super) fn evaluation(scene: &Scene, given: &GivenWeights) -> Evaluation {
         heads: given.heads.iter().enumerate().map(head).collect(),
         concat: Arc::clone(&nothing),
         output: nothing,
+        fault: None,
         warnings: scene.warnings().iter().map(|warning| warning.message.clone()).collect(),
     }
 }

@@ -22,6 +22,7 @@ mod given;
 mod inputs;
 mod labels;
 mod layout;
+mod mistakes;
 mod model;
 mod nearest;
 mod npy;
@@ -43,10 +44,10 @@ mod warnings;
 pub use catalogue::{Lesson, catalogue, read_bundled};
 pub use complaint::{Complaint, Place, Severity, render_complaint};
 pub use evaluate::{checks, evaluate};
-pub use evaluation::{AlibiBias, Evaluation, HeadEvaluation, Unrotated};
+pub use evaluation::{AlibiBias, Evaluation, FaultEffect, HeadEvaluation, Unrotated};
 pub use model::{
-    Input, MatrixSource, Orientation, Palette, Position, Projected, SceneSpec, ScoringSpec, Stage, Tokens,
-    View,
+    DropoutSpec, Input, MatrixSource, Orientation, Palette, Position, Projected, SceneSpec, ScoringSpec,
+    Stage, Tokens, View,
 };
 pub use projection::{Projection, Sinusoidal};
 pub use read::{named_files, read, read_spec};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::super::{AttentionSpec, Precision, Scoring, SoftmaxAxis, SoftmaxForm};
+use super::super::{AttentionSpec, Scoring, SoftmaxAxis, SoftmaxForm};
 use super::masks::{inverted, other_corner, padded_rows, penalised, scaled_biases};
 use super::{Fault, FaultInForce};
 
@@ -32,9 +32,7 @@ pub fn spec_in_force(
         Fault::MinusTenThousand => changed.mask = penalised(spec, n_q, n_k, query_head, -1e4),
         Fault::MinusOneBillion => {
             changed.mask = penalised(spec, n_q, n_k, query_head, -1e9);
-            if spec.precision == Precision::F64 {
-                changed.precision = Precision::F32;
-            }
+            changed.precision = spec.precision_in_force();
         }
         Fault::BiasScaledWithScores => changed.mask = scaled_biases(spec, n_q, n_k, d_k, query_head),
         Fault::TiledKvHeads | Fault::SplitWithoutTranspose | Fault::MergeWithoutTranspose => {}

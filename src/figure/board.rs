@@ -240,7 +240,7 @@ impl<'a> Parts<'a> {
         for grid in grids {
             match grid.matrix {
                 MatrixId::Q | MatrixId::Output | MatrixId::OutputBeforeDropout => {
-                    pin_row(sketch, grid, query)
+                    pin_row(sketch, grid, query);
                 }
                 MatrixId::K | MatrixId::V => pin_row(sketch, grid, key),
                 _ => sketch.pin(grid.cell_rect(query, key)),

@@ -91,16 +91,23 @@ fn tables(scene: &Scene, evaluation: &Evaluation, args: &Args, out: &mut dyn Wri
             continue;
         }
         for stage in Stage::ALL {
+            if scene.gives_weights() && stage != Stage::Weights {
+                continue;
+            }
             let matrix = stage.of(&head.attention);
-            let title =
-                format!("head {} (KV head {}), {}", head.query_head + 1, head.kv_head + 1, stage.label());
+            let title = match scene.gives_weights() {
+                true => format!("head {}, {}, computed elsewhere", head.query_head + 1, stage.label()),
+                false => {
+                    format!("head {} (KV head {}), {}", head.query_head + 1, head.kv_head + 1, stage.label())
+                }
+            };
             let labels = labels_of(scene, stage.into(), matrix);
             let table = Labelled { matrix, rows: &labels.rows, cols: &labels.cols };
             print(&title, &table, args.format, scene.spec().view.decimals, out)?;
         }
     }
     let has_w_o = scene.projection().is_some_and(|projection| projection.w_o.is_some());
-    if evaluation.heads.len() > 1 || has_w_o {
+    if (evaluation.heads.len() > 1 || has_w_o) && !scene.gives_weights() {
         let matrix = &evaluation.output;
         let labels = labels_of(scene, MatrixId::FinalOutput, matrix);
         let table = Labelled { matrix, rows: &labels.rows, cols: &labels.cols };

@@ -16,11 +16,13 @@ pub fn write(value: &impl Serialize, out: &mut dyn Write) -> Result<(), Failure>
     Ok(writeln!(out)?)
 }
 
-/// The whole evaluation. The shape of this is a contract: it only grows.
+/// The whole evaluation. The shape of this is a contract: it only grows. Where the weights were computed elsewhere, they are there,
+/// and what nobody knows is left out.
 #[derive(Serialize)]
 pub struct Whole<'a> {
     heads: Vec<Head<'a>>,
-    output: Rows<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<Rows<'a>>,
     warnings: &'a [String],
     precision: &'static str,
 }
@@ -29,10 +31,10 @@ impl<'a> Whole<'a> {
     /// Of a scene and what it comes to.
     pub fn of(scene: &'a Scene, evaluation: &'a Evaluation) -> Self {
         Self {
-            heads: evaluation.heads.iter().map(Head::of).collect(),
-            output: Rows(&evaluation.output),
+            heads: evaluation.heads.iter().map(|head| Head::of(head, scene.gives_weights())).collect(),
+            output: (!scene.gives_weights()).then(|| Rows(&evaluation.output)),
             warnings: &evaluation.warnings,
-            precision: scene.spec().precision.label(),
+            precision: scene.attention_spec().precision.label(),
         }
     }
 }
@@ -40,18 +42,26 @@ impl<'a> Whole<'a> {
 #[derive(Serialize)]
 struct Head<'a> {
     query_head: usize,
-    kv_head: usize,
-    raw_scores: Rows<'a>,
-    scaled_scores: Rows<'a>,
-    masked_scores: Rows<'a>,
+    #[serde(flatten)]
+    before: Option<BeforeWeights<'a>>,
     weights: Rows<'a>,
-    output: Rows<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<Rows<'a>>,
     #[serde(flatten)]
     turned: Option<Turned<'a>>,
     #[serde(flatten)]
     alibi: Option<Alibi<'a>>,
     #[serde(flatten)]
     dropped: Option<AroundDropout<'a>>,
+}
+
+/// What weights are made of; nobody knows it where they were computed elsewhere.
+#[derive(Serialize)]
+struct BeforeWeights<'a> {
+    kv_head: usize,
+    raw_scores: Rows<'a>,
+    scaled_scores: Rows<'a>,
+    masked_scores: Rows<'a>,
 }
 
 /// Q and K before and after rotary positions.
@@ -78,7 +88,7 @@ struct Alibi<'a> {
 }
 
 impl<'a> Head<'a> {
-    fn of(head: &'a HeadEvaluation) -> Self {
+    fn of(head: &'a HeadEvaluation, gives_weights: bool) -> Self {
         let HeadEvaluation { query_head, kv_head, input, unrotated, alibi, attention, dropped } = head;
         let turned = |Unrotated { q, k }: &'a Unrotated| Turned {
             q: Rows(q),
@@ -92,12 +102,14 @@ impl<'a> Head<'a> {
         };
         Self {
             query_head: *query_head,
-            kv_head: *kv_head,
-            raw_scores: Rows(&attention.raw_scores),
-            scaled_scores: Rows(&attention.scaled_scores),
-            masked_scores: Rows(&attention.masked_scores),
+            before: (!gives_weights).then(|| BeforeWeights {
+                kv_head: *kv_head,
+                raw_scores: Rows(&attention.raw_scores),
+                scaled_scores: Rows(&attention.scaled_scores),
+                masked_scores: Rows(&attention.masked_scores),
+            }),
             weights: Rows(&attention.weights),
-            output: Rows(head.output()),
+            output: (!gives_weights).then(|| Rows(head.output())),
             turned: unrotated.as_ref().map(turned),
             alibi: alibi.as_ref().map(biased),
             dropped: dropped.as_ref().map(|dropped| AroundDropout {

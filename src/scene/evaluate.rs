@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
+use super::given;
 use super::mistakes;
 use super::positions::{Prepared, prepared};
 use super::warnings::not_finite_rows;
 use super::{AlibiBias, Evaluation, HeadEvaluation, Scene};
 use crate::engine::{
     Attention, AttentionSpec, Cancelled, Check, CheckOutcome, CheckedHead, Dropped, Fault, HeadInput, Matrix,
-    Precision, Progress, alibi_bias, attend, attend_fast, attend_in_with, concat_heads, faulty_concat,
-    project, spec_in_force, standing_checks_of,
+    Precision, Progress, alibi_bias, attend, attend_fast, attend_in_with, checks_of_given_weights,
+    concat_heads, faulty_concat, project, spec_in_force, standing_checks_of,
 };
 
-/// Every stage of every head, the heads side by side, and the output: concat · W_O + b_o where the scene has them.
+/// Every stage of every head, the heads side by side, and the output: concat · W_O + b_o where the scene has them. Where only
+/// the [weights are given](Scene::gives_weights), they are all there is: the other stages are empty.
 ///
 /// Cannot fail: a [`Scene`] is valid. Takes time in proportion to heads · n_q · n_k · (d_k + d_v).
 pub fn evaluate(scene: &Scene) -> Evaluation {
@@ -34,6 +36,9 @@ pub fn evaluate_with(scene: &Scene, progress: &Progress) -> Result<Evaluation, C
 
 fn computed(scene: &Scene, progress: &Progress) -> Result<Evaluation, Cancelled> {
     progress.check()?;
+    if let Some(given) = scene.given() {
+        return Ok(given::evaluation(scene, given));
+    }
     let heads = prepared(scene)
         .into_iter()
         .enumerate()
@@ -153,6 +158,9 @@ fn outcomes(scene: &Scene, evaluation: &Evaluation, progress: &Progress) -> Vec<
             attention,
         })
         .collect();
+    if let Some(given) = scene.given() {
+        return checks_of_given_weights(&heads, given.judged_in());
+    }
     let again = |input: &HeadInput, spec: &AttentionSpec, query_head: usize| {
         // Once stopped, the stages at hand stand in for new ones, so that the checks end at once.
         stages_of(input, spec, query_head, progress)

@@ -15,6 +15,7 @@
 //!
 //! This room does not know egui nor files.
 
+mod attention_tex;
 mod axis;
 mod board;
 mod board_columns;

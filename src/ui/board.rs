@@ -128,16 +128,14 @@ fn fitting_drawing(ui: &Ui, session: &Session, state: &mut UiState, room: Vec2) 
 /// digits could not be read even then shows colours only.
 fn fitting_form(session: &Session, state: &mut UiState, theme: egui::Theme, room: f32) -> BoardForm {
     let own = session.document().scene().spec().view.stages.clone();
+    let may_shorten = own == Stage::ALL && !state.board.insist_on_five;
+    let short = if may_shorten { stage_switch::three(session.scene()).to_vec() } else { own.clone() };
     let mut scale = |form: &BoardForm| room / state.figures.centre(session, theme, form).size.width.max(1.0);
     let full = BoardForm { stages: own.clone(), digits: true };
     if scale(&full) >= COMFORTABLE {
         return full;
     }
-    let may_shorten = own == Stage::ALL && !state.board.insist_on_five;
-    let shorter = BoardForm {
-        stages: if may_shorten { stage_switch::three(session.scene()).to_vec() } else { own },
-        digits: true,
-    };
+    let shorter = BoardForm { stages: short, digits: true };
     if scale(&shorter) >= READABLE { shorter } else { BoardForm { digits: false, ..shorter } }
 }
 

@@ -91,12 +91,16 @@ fn tables(scene: &Scene, evaluation: &Evaluation, args: &Args, out: &mut dyn Wri
         if args.head.is_some_and(|wanted| wanted != head.query_head + 1) {
             continue;
         }
-        for stage in Stage::ALL {
-            let matrix = stage.of(&head.attention);
-            let title =
-                format!("head {} (KV head {}), {}", head.query_head + 1, head.kv_head + 1, stage.label());
+        let of_head = format!("head {} (KV head {})", head.query_head + 1, head.kv_head + 1);
+        let stages = Stage::ALL.map(|stage| (stage, stage.label().to_owned(), stage.of(&head.attention)));
+        let after = |stage: Stage, matrix| (stage, format!("{} after dropout", stage.label()), matrix);
+        let dropped = head.dropped.iter().flat_map(|dropped| {
+            [after(Stage::Weights, &dropped.weights), after(Stage::Output, &dropped.output)]
+        });
+        for (stage, name, matrix) in stages.into_iter().chain(dropped) {
             let labels = labels_of(scene, stage.into(), matrix);
             let table = Labelled { matrix, rows: &labels.rows, cols: &labels.cols };
+            let title = format!("{of_head}, {name}");
             print(&title, &table, args.format, scene.spec().view.decimals, out)?;
         }
     }

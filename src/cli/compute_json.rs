@@ -5,7 +5,7 @@ use std::io::Write;
 use serde::ser::SerializeSeq as _;
 use serde::{Serialize, Serializer};
 
-use crate::engine::Matrix;
+use crate::engine::{Dropped, Matrix};
 use crate::scene::{AlibiBias, Evaluation, HeadEvaluation, OutputScene, Outputs, Scene, Unrotated};
 
 use super::Failure;
@@ -50,6 +50,8 @@ struct Head<'a> {
     turned: Option<Turned<'a>>,
     #[serde(flatten)]
     alibi: Option<Alibi<'a>>,
+    #[serde(flatten)]
+    dropped: Option<AfterDropout<'a>>,
 }
 
 /// Q and K before and after rotary positions.
@@ -68,9 +70,16 @@ struct Alibi<'a> {
     alibi_bias: Rows<'a>,
 }
 
+/// What dropout leaves.
+#[derive(Serialize)]
+struct AfterDropout<'a> {
+    weights_after_dropout: Rows<'a>,
+    output_after_dropout: Rows<'a>,
+}
+
 impl<'a> Head<'a> {
     fn of(head: &'a HeadEvaluation) -> Self {
-        let HeadEvaluation { query_head, kv_head, input, unrotated, alibi, attention } = head;
+        let HeadEvaluation { query_head, kv_head, input, unrotated, alibi, attention, dropped } = head;
         let turned = |Unrotated { q, k }: &'a Unrotated| Turned {
             q: Rows(q),
             k: Rows(k),
@@ -80,6 +89,10 @@ impl<'a> Head<'a> {
         let biased = |AlibiBias { slope, bias }: &'a AlibiBias| Alibi {
             alibi_slope: Number(*slope),
             alibi_bias: Rows(bias),
+        };
+        let left = |dropped: &'a Dropped| AfterDropout {
+            weights_after_dropout: Rows(&dropped.weights),
+            output_after_dropout: Rows(&dropped.output),
         };
         Self {
             query_head: *query_head,
@@ -91,6 +104,7 @@ impl<'a> Head<'a> {
             output: Rows(&attention.output),
             turned: unrotated.as_ref().map(turned),
             alibi: alibi.as_ref().map(biased),
+            dropped: dropped.as_ref().map(left),
         }
     }
 }

@@ -5,6 +5,7 @@
 //! the raw stage shows the rounded product.
 
 use super::attend::{blocked_pairs, softmax};
+use super::faults::attend_with_fault;
 use super::scoring::{scale_of, soft_cap};
 use super::{
     Attention, AttentionSpec, Cancelled, EmptyRow, HeadInput, MaskView, Matrix, Precision, Progress, Scoring,
@@ -52,6 +53,12 @@ fn stages(
     query_head: usize,
     progress: &Progress,
 ) -> Attention {
+    if spec.fault.is_some() {
+        let spec = AttentionSpec { precision, ..spec.clone() };
+        let faulty = attend_with_fault(input, &spec, query_head);
+        progress.advance(input.q.rows());
+        return faulty;
+    }
     let [q, k, v] = [&input.q, &input.k, &input.v].map(|matrix| matrix.map(|value| precision.round(value)));
     let narrow = Narrow { precision, progress };
     let scale = precision.round_sum(scale_of(&spec.scoring, k.cols()));
@@ -82,6 +89,18 @@ fn stages(
         column_max,
         column_sum,
     }
+}
+
+/// weights · V in one format, for weights and values that are already rounded to it; a blocked value of weight 0 is not read.
+pub(super) fn mix_in(
+    weights: &Matrix,
+    blocked: &[bool],
+    v: &Matrix,
+    spec: &AttentionSpec,
+    query_head: usize,
+) -> Matrix {
+    let narrow = Narrow { precision: spec.precision, progress: &Progress::default() };
+    narrow.mix(weights, blocked, v, spec.softmax.empty_rows, spec.sink_of(query_head))
 }
 
 /// The arithmetic of one format.

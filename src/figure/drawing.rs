@@ -236,6 +236,10 @@ pub enum MatrixId {
     ContextPositions,
     /// What ALiBi adds to the scaled scores.
     AlibiBias,
+    /// Weights after dropout.
+    DroppedWeights,
+    /// weights · V, as it would be without dropout.
+    OutputBeforeDropout,
 }
 
 /// One cell, addressed as the matrix is written, whatever way round it is drawn.

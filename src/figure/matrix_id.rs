@@ -30,6 +30,8 @@ impl MatrixId {
             Self::GivenContext => "context_given",
             Self::ContextPositions => "context_positions",
             Self::AlibiBias => "alibi_bias",
+            Self::DroppedWeights => "weights_after_dropout",
+            Self::OutputBeforeDropout => "output_before_dropout",
         }
     }
 
@@ -59,23 +61,32 @@ impl MatrixId {
             Self::GivenContext => "Context before positions",
             Self::ContextPositions => "Positions of the context",
             Self::AlibiBias => "ALiBi bias",
+            Self::DroppedWeights => "Weights after dropout",
+            Self::OutputBeforeDropout => "Output before dropout",
         }
     }
 
     /// Whether a cell of it is a pair of a query and a key.
     pub const fn is_score_like(self) -> bool {
-        matches!(self, Self::RawScores | Self::ScaledScores | Self::MaskedScores | Self::Weights)
+        matches!(
+            self,
+            Self::RawScores | Self::ScaledScores | Self::MaskedScores | Self::Weights | Self::DroppedWeights
+        )
     }
 
     /// What its rows and columns stand for.
     pub const fn axes(self) -> (AxisOf, AxisOf) {
         match self {
-            Self::RawScores | Self::ScaledScores | Self::MaskedScores | Self::Weights | Self::AlibiBias => {
-                (AxisOf::Queries, AxisOf::Keys)
-            }
+            Self::RawScores
+            | Self::ScaledScores
+            | Self::MaskedScores
+            | Self::Weights
+            | Self::DroppedWeights
+            | Self::AlibiBias => (AxisOf::Queries, AxisOf::Keys),
             Self::X
             | Self::Q
             | Self::Output
+            | Self::OutputBeforeDropout
             | Self::Concat
             | Self::FinalOutput
             | Self::UnrotatedQ

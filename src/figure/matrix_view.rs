@@ -1,5 +1,6 @@
 //! One matrix as coloured cells with digits.
 
+use super::cell_marks::{CellMark, draw_marks};
 use super::hatch::{hatch, marks};
 use super::numbers::LARGE;
 use super::sizing::{CellPlan, NARROWEST, PADDING};
@@ -8,7 +9,7 @@ use super::{
     Anchor, Cells, ColorScale, FigureInput, FigureOptions, Grid, MatrixId, NumberFormat, Outcome, Point,
     Rect, Signed, Size, Theme,
 };
-use crate::engine::{Attention, Matrix};
+use crate::engine::{Attention, Dropped, Matrix};
 
 /// A matrix with everything that decides how it looks, but not where.
 pub struct MatrixView<'a> {
@@ -23,6 +24,10 @@ pub struct MatrixView<'a> {
     pub transposed: bool,
     /// Whose mask hides cells, where this is a stage after the mask.
     hidden_by: Option<&'a Attention>,
+    /// Whose dropout takes cells away, where this is a stage after it.
+    dropped: Option<&'a Dropped>,
+    /// Whether a mistake is made on purpose, so that what should be blocked may not be.
+    has_fault: bool,
     /// The largest weight of each query, where colours are relative to it.
     row_tops: Option<Vec<f64>>,
     /// Numbers among which the widest is, once written.
@@ -34,7 +39,7 @@ impl<'a> MatrixView<'a> {
     pub fn new(input: &FigureInput<'a>, id: MatrixId, options: &FigureOptions) -> Option<Self> {
         let values = input.matrix(id, options.head)?;
         let head = input.head(options.head)?;
-        let masked = matches!(id, MatrixId::MaskedScores | MatrixId::Weights);
+        let masked = matches!(id, MatrixId::MaskedScores | MatrixId::Weights | MatrixId::DroppedWeights);
         let format = format_of(id, values, options.decimals);
         let mut view = Self {
             id,
@@ -45,6 +50,8 @@ impl<'a> MatrixView<'a> {
             natural: format,
             transposed: false,
             hidden_by: masked.then_some(&head.attention),
+            dropped: head.dropped.as_ref().filter(|_| id == MatrixId::DroppedWeights),
+            has_fault: input.fault().is_some(),
             row_tops: None,
             extremes: extremes(values),
         };
@@ -74,18 +81,34 @@ impl<'a> MatrixView<'a> {
         ColorScale::signed(hues, self.values.data().iter().enumerate().filter_map(seen), theme)
     }
 
-    /// Whether the cell is shown as hidden. A weight that a row policy puts under a mask is shown as the number it is.
+    /// Whether the cell is shown as hidden. A weight that a row policy puts under a mask is shown as the number it is, and so is what
+    /// a mistake lets through.
     pub fn is_blocked(&self, row: usize, col: usize) -> bool {
-        self.hidden_by.is_some_and(|attention| {
-            !attention.allows(row, col)
-                && (self.id == MatrixId::MaskedScores || self.values.get(row, col) == 0.0)
-        })
+        let hidden = if self.id == MatrixId::MaskedScores { f64::NEG_INFINITY } else { 0.0 };
+        self.hidden_by
+            .is_some_and(|attention| !attention.allows(row, col) && self.values.get(row, col) == hidden)
     }
 
-    /// Whether any cell is shown as hidden.
-    pub fn has_blocked(&self) -> bool {
-        self.hidden_by.is_some_and(|attention| attention.blocked_by.iter().any(|layer| layer.is_some()))
-            && (0..self.values.rows()).any(|row| (0..self.values.cols()).any(|col| self.is_blocked(row, col)))
+    /// What is special about a cell.
+    pub fn mark(&self, row: usize, col: usize) -> Option<CellMark> {
+        if self.is_blocked(row, col) {
+            return Some(CellMark::Blocked);
+        }
+        if self.dropped.is_some_and(|dropped| !dropped.kept[row * self.values.cols() + col]) {
+            return Some(CellMark::Dropped);
+        }
+        let should_be = |attention: &Attention| !attention.allows(row, col);
+        (self.has_fault && self.hidden_by.is_some_and(should_be)).then_some(CellMark::LetThrough)
+    }
+
+    /// Whether a mark can be in this matrix at all; found without looking at its cells.
+    pub fn may_have(&self, mark: CellMark) -> bool {
+        let blocks = || self.hidden_by.is_some_and(|attention| attention.blocked_by.blocks_any());
+        match mark {
+            CellMark::Blocked => blocks(),
+            CellMark::Dropped => self.dropped.is_some(),
+            CellMark::LetThrough => self.has_fault && blocks(),
+        }
     }
 
     /// What its legend is about.
@@ -95,7 +118,7 @@ impl<'a> MatrixView<'a> {
             MatrixId::ScaledScores => "scaled",
             MatrixId::MaskedScores => "masked",
             MatrixId::Weights if self.row_tops.is_some() => "of its row's largest",
-            MatrixId::Weights => "weight",
+            MatrixId::Weights | MatrixId::DroppedWeights => "weight",
             MatrixId::Output | MatrixId::FinalOutput => "output",
             _ => "value",
         }
@@ -153,6 +176,13 @@ impl<'a> MatrixView<'a> {
         if self.extremes.iter().any(|value| !value.is_finite()) {
             marks(sketch, rect, self.down(), self.across(), |i| outcomes[i]);
         }
+        if self.dropped.is_some() || self.may_have(CellMark::LetThrough) {
+            let mark = |i| {
+                let (row, col) = self.place(i);
+                self.mark(row, col)
+            };
+            draw_marks(sketch, rect, (self.down(), self.across()), mark);
+        }
         if let Some(digits) = plan.digits {
             self.draw_digits(sketch, rect, digits, &outcomes);
         }
@@ -194,10 +224,13 @@ impl<'a> MatrixView<'a> {
                 y: rect.y + (i / across) as f32 * height + height / 2.0 + HALF_DIGIT * size,
             };
             match outcome {
-                Outcome::Blocked if self.id == MatrixId::Weights => {
+                Outcome::Blocked if self.id == MatrixId::MaskedScores => {
+                    sketch.text("−∞", style, at, Anchor::Middle)
+                }
+                Outcome::Blocked => sketch.text("0", style, at, Anchor::Middle),
+                _ if self.mark(row, col) == Some(CellMark::Dropped) => {
                     sketch.text("0", style, at, Anchor::Middle)
                 }
-                Outcome::Blocked => sketch.text("−∞", style, at, Anchor::Middle),
                 _ => sketch.text(&self.format.write(self.values.get(row, col)), style, at, Anchor::Middle),
             };
         }
@@ -237,7 +270,9 @@ fn format_of(id: MatrixId, values: &Matrix, decimals: usize) -> NumberFormat {
         MatrixId::ScaledScores
         | MatrixId::MaskedScores
         | MatrixId::Weights
+        | MatrixId::DroppedWeights
         | MatrixId::Output
+        | MatrixId::OutputBeforeDropout
         | MatrixId::Concat
         | MatrixId::FinalOutput => NumberFormat::fixed(decimals),
         _ => NumberFormat::of_matrix(values.data(), decimals),
@@ -247,13 +282,14 @@ fn format_of(id: MatrixId, values: &Matrix, decimals: usize) -> NumberFormat {
 /// The hues of a signed matrix; `None` for weights.
 fn hues_of(id: MatrixId) -> Option<Signed> {
     match id {
-        MatrixId::Weights => None,
+        MatrixId::Weights | MatrixId::DroppedWeights => None,
         MatrixId::Q | MatrixId::WQ | MatrixId::UnrotatedQ => Some(Signed::Queries),
         MatrixId::K | MatrixId::WK | MatrixId::UnrotatedK => Some(Signed::Keys),
         MatrixId::V
         | MatrixId::WV
         | MatrixId::WO
         | MatrixId::Output
+        | MatrixId::OutputBeforeDropout
         | MatrixId::Concat
         | MatrixId::FinalOutput => Some(Signed::Values),
         MatrixId::X

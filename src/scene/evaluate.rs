@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use super::mistakes;
 use super::positions::{Prepared, prepared};
 use super::warnings::not_finite_rows;
 use super::{AlibiBias, Evaluation, HeadEvaluation, Scene};
 use crate::engine::{
-    Attention, AttentionSpec, Cancelled, Check, CheckOutcome, CheckedHead, HeadInput, Matrix, Precision,
-    Progress, alibi_bias, attend, attend_fast, attend_in_with, concat_heads, project, standing_checks_of,
+    Attention, AttentionSpec, Cancelled, Check, CheckOutcome, CheckedHead, Dropped, Fault, HeadInput, Matrix,
+    Precision, Progress, alibi_bias, attend, attend_fast, attend_in_with, concat_heads, faulty_concat, project,
+    spec_in_force, standing_checks_of,
 };
 
 /// Every stage of every head, the heads side by side, and the output: concat · W_O + b_o where the scene has them.
@@ -25,19 +27,31 @@ pub fn evaluate(scene: &Scene) -> Evaluation {
 /// # Errors
 /// [`Cancelled`] when `progress` was cancelled before the end.
 pub fn evaluate_with(scene: &Scene, progress: &Progress) -> Result<Evaluation, Cancelled> {
-    progress.announce(scene.heads().saturating_mul(scene.n_q()));
+    let n_rows = scene.heads().saturating_mul(scene.n_q());
+    let meant = scene.spec().fault.and_then(|fault| Some((fault, scene.as_meant()?)));
+    progress.announce(if meant.is_some() { n_rows.saturating_mul(2) } else { n_rows });
+    let mut evaluation = as_it_is(scene, progress)?;
+    if let Some((fault, meant)) = meant {
+        let effect = mistakes::effect(fault, &as_it_is(&meant, progress)?, &evaluation);
+        evaluation.warnings.insert(0, mistakes::warning(scene, effect));
+        evaluation.fault = Some(effect);
+    }
+    Ok(evaluation)
+}
+
+/// The evaluation, not yet compared with what was meant.
+fn as_it_is(scene: &Scene, progress: &Progress) -> Result<Evaluation, Cancelled> {
     progress.check()?;
     let heads = prepared(scene)
         .into_iter()
         .enumerate()
         .map(|(query_head, prepared)| head(scene, query_head, prepared, progress))
         .collect::<Result<Vec<HeadEvaluation>, Cancelled>>()?;
-    let outputs: Vec<&Matrix> = heads.iter().map(|head| &head.attention.output).collect();
-    let concat = Arc::new(concat_heads(&outputs)); // (n_q, heads · d_v)
+    let concat = Arc::new(concat(scene, &heads)); // (n_q, heads · d_v)
     let output = projected(scene, &concat);
     progress.check()?;
     let warnings = warnings(scene, &heads);
-    Ok(Evaluation { heads, concat, output, warnings })
+    Ok(Evaluation { heads, concat, output, fault: None, warnings })
 }
 
 fn head(
@@ -56,6 +70,7 @@ fn head(
     Ok(HeadEvaluation {
         query_head,
         kv_head: scene.kv_head_of(query_head),
+        dropped: dropped(scene, &input, &attention, query_head),
         attention,
         input,
         unrotated,
@@ -89,6 +104,21 @@ pub(super) fn projected(scene: &Scene, concat: &Arc<Matrix>) -> Arc<Matrix> {
     match scene.projection().and_then(|projection| Some((projection.w_o.as_ref()?, projection))) {
         Some((w_o, projection)) => Arc::new(project(concat, w_o, projection.b_o.as_deref())), // (n_q, d_out)
         None => Arc::clone(concat),
+    }
+}
+
+fn dropped(scene: &Scene, input: &HeadInput, attention: &Attention, query_head: usize) -> Option<Dropped> {
+    let spec = scene.attention_spec();
+    let in_force = spec_in_force(spec, input.q.rows(), input.k.rows(), input.k.cols(), query_head);
+    Some(scene.dropout()?.apply(attention, &input.v, &in_force, query_head))
+}
+
+/// The heads side by side, unless they are merged wrongly on purpose. Shape (n_q, heads · d_v).
+fn concat(scene: &Scene, heads: &[HeadEvaluation]) -> Matrix {
+    let outputs: Vec<&Matrix> = heads.iter().map(HeadEvaluation::output).collect();
+    match scene.spec().fault {
+        Some(Fault::MergeWithoutTranspose) => faulty_concat(&outputs),
+        _ => concat_heads(&outputs),
     }
 }
 
@@ -130,7 +160,11 @@ fn outcomes(scene: &Scene, evaluation: &Evaluation, progress: &Progress) -> Vec<
         stages_of(input, spec, query_head, progress)
             .unwrap_or_else(|Cancelled| evaluation.heads[query_head].attention.clone())
     };
-    standing_checks_of(&heads, scene.attention_spec(), again)
+    let mut outcomes = standing_checks_of(&heads, scene.attention_spec(), again);
+    if scene.dropout().is_some() {
+        outcomes.iter_mut().for_each(|(_, outcome)| outcome.say("before dropout"));
+    }
+    outcomes
 }
 
 /// What was known before, and what only the numbers tell.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::inputs::{Inputs, Sizes};
-use super::model::{Input, Position, SceneSpec, ScoringSpec};
+use super::model::{DropoutSpec, Input, Position, SceneSpec, ScoringSpec};
 use super::resolve::Resolver;
 use super::tensors::grouped;
-use crate::engine::{MaskRule, MaskShapeError, OddWidth, Scoring};
+use crate::engine::{Dropout, MaskRule, MaskShapeError, OddWidth, Scoring};
 
 /// The scoring with its matrices; its shapes are checked as soon as the input is known.
 pub(super) fn scoring(
@@ -90,6 +90,15 @@ pub(super) fn settings(spec: &SceneSpec, resolver: &mut Resolver<'_>) {
         let (found, most) = (spec.position_offset, grouped(MAX_OFFSET.unsigned_abs()));
         resolver.complain("position_offset", format!("the offset is {found}; expected −{most} to {most}"));
     }
+    if let Some(DropoutSpec { rate, seed }) = spec.dropout
+        && let Err(error) = Dropout::new(rate, seed)
+    {
+        resolver.complain("dropout.rate", error.to_string());
+    }
+    for (head, sink) in spec.sinks.iter().enumerate().filter(|(_, sink)| !sink.is_finite()) {
+        let message = format!("the sink of head {} is {sink}; expected a finite number", head + 1);
+        resolver.complain(format!("sinks[{head}]"), message);
+    }
     let decimals = spec.view.decimals;
     if decimals > 17 {
         let message =
@@ -154,12 +163,17 @@ pub(super) fn masks(layers: &[MaskRule], inputs: &Inputs, resolver: &mut Resolve
     }
 }
 
-/// The head that is to be shown first.
-pub(super) fn first_head(spec: &SceneSpec, inputs: &Inputs, resolver: &mut Resolver<'_>) {
+/// The head that is to be shown first, and what is given for each head.
+pub(super) fn per_head(spec: &SceneSpec, inputs: &Inputs, resolver: &mut Resolver<'_>) {
     let (head, n_heads) = (spec.view.head, inputs.sizes().heads);
     if head == 0 || head > n_heads {
         let message =
             format!("head {head} is to be shown first; expected 1 to {n_heads}, the query heads there are");
         resolver.complain("view.head", message);
+    }
+    let n_sinks = spec.sinks.len();
+    if n_sinks != 0 && n_sinks != n_heads {
+        let message = format!("there are {n_sinks} sinks but {n_heads} query heads; every head needs one");
+        resolver.complain("sinks", message);
     }
 }

@@ -21,6 +21,7 @@ mod fit;
 mod inputs;
 mod labels;
 mod layout;
+mod mistakes;
 mod model;
 mod nearest;
 mod npy;
@@ -44,10 +45,10 @@ mod warnings;
 pub use catalogue::{Lesson, catalogue, read_bundled};
 pub use complaint::{Complaint, Place, Severity, render_complaint};
 pub use evaluate::{checks, checks_with, evaluate, evaluate_with};
-pub use evaluation::{AlibiBias, Evaluation, HeadEvaluation, Unrotated};
+pub use evaluation::{AlibiBias, Evaluation, FaultEffect, HeadEvaluation, Unrotated};
 pub use model::{
-    Input, MatrixSource, Orientation, Palette, Position, Projected, SceneSpec, ScoringSpec, Stage, Tokens,
-    View,
+    DropoutSpec, Input, MatrixSource, Orientation, Palette, Position, Projected, SceneSpec, ScoringSpec,
+    Stage, Tokens, View,
 };
 pub use output::{OutputScene, Outputs};
 pub use projection::{Projection, Sinusoidal};

@@ -63,8 +63,11 @@ fn stage_bytes(spec: &SceneSpec, inputs: &Inputs) -> Option<u128> {
     let Sizes { n_q, n_k, d_v, heads, .. } = *inputs.sizes();
     let has_mask = !spec.mask.is_empty() || spec.position == Position::Alibi;
     let stages = StageMemory { heads, n_q, n_k, d_v, has_mask }.bytes()?;
-    // ALiBi keeps its bias, a narrow format its unrounded products.
-    let kept = u128::from(spec.position == Position::Alibi) + u128::from(spec.precision != Precision::F64);
+    // ALiBi keeps its bias, a narrow format its unrounded products, dropout what is left, a mistake what was meant beside it.
+    let kept = u128::from(spec.position == Position::Alibi)
+        + u128::from(spec.precision != Precision::F64)
+        + u128::from(spec.dropout.is_some())
+        + 4 * u128::from(spec.fault.is_some());
     let pairs = (n_q as u128 * n_k as u128).checked_mul(heads as u128)?;
     stages.checked_add(pairs.checked_mul(BYTES_PER_NUMBER * kept)?)?.checked_add(output_bytes(inputs)?)
 }
@@ -86,6 +89,13 @@ pub(super) fn without_output_form(spec: &SceneSpec) -> Option<(&'static str, Str
     }
     if spec.softmax.form == SoftmaxForm::Naive {
         return Some(("softmax.form", OutputError::Naive.to_string()));
+    }
+    if spec.fault.is_some() {
+        return Some(("fault", OutputError::Fault.to_string()));
+    }
+    if spec.dropout.is_some() {
+        let message = "the output-only form keeps no weights that could be dropped; leave dropout out or keep the stages";
+        return Some(("dropout", message.to_owned()));
     }
     let narrow = (spec.precision != Precision::F64).then(|| spec.precision.label());
     narrow.map(|narrow| {

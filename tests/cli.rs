@@ -73,7 +73,8 @@ fn compute_prints_what_positions_did_and_the_number_format() {
 #[test]
 fn compute_prints_what_dropout_leaves_beside_what_there_was() {
     let folder = tempfile::tempdir().unwrap();
-    let text = "Scene(input: Heads(q: [[[1]]], k: [[[1], [2]]], v: [[[2], [4]]]), dropout: (rate: 0.5, seed: 3))";
+    let text =
+        "Scene(input: Heads(q: [[[1]]], k: [[[1], [2]]], v: [[[2], [4]]]), dropout: (rate: 0.5, seed: 3))";
     let scene = write(folder.path(), "dropped.ron", text);
     let output = qkv(&["compute", scene.to_str().unwrap(), "--format", "json"]);
     assert!(output.status.success(), "{}", stderr(&output));

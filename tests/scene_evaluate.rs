@@ -10,7 +10,8 @@ use proptest::prelude::*;
 use qkv::engine::{Cancelled, CheckOutcome, Matrix, Progress, attend};
 use qkv::scene::bundled;
 use qkv::scene::{
-    Evaluation, OutputScene, Scene, checks, checks_with, evaluate, evaluate_with, read, read_spec, rewrite, write,
+    Evaluation, OutputScene, Scene, checks, checks_with, evaluate, evaluate_with, read, read_spec, rewrite,
+    write,
 };
 use serde_json::Value;
 
@@ -447,8 +448,9 @@ fn the_output_without_stages_is_that_of_the_evaluation() {
 fn a_number_that_is_not_finite_spoils_what_reads_it_in_a_large_scene_and_is_named() {
     for (seed, name) in [(1, "Q"), (3, "K"), (5, "V")] {
         for number in ["NaN", "inf", "-inf"] {
-            let rows: Vec<String> =
-                (0..900).map(|row| if row == 2 { format!("[{number}]") } else { "[0.5]".to_owned() }).collect();
+            let rows: Vec<String> = (0..900)
+                .map(|row| if row == 2 { format!("[{number}]") } else { "[0.5]".to_owned() })
+                .collect();
             let bad = format!("[{}]", rows.join(", "));
             let fine = |seed: usize| format!("Randn(rows: 900, cols: 1, seed: {seed})");
             let of = |own: usize| if own == seed { bad.clone() } else { fine(own) };
@@ -458,4 +460,28 @@ fn a_number_that_is_not_finite_spoils_what_reads_it_in_a_large_scene_and_is_name
             assert!(warnings.contains(&format!("{name}[3][1] is")), "{name} {number}: {warnings}");
         }
     }
+}
+
+#[test]
+fn projections_count_towards_the_progress_and_stop_with_it() {
+    let w = |seed: usize| format!("Randn(rows: 8, cols: 8, seed: {seed})");
+    let text = format!(
+        "Scene(input: Projected(x: Randn(rows: 70, cols: 8, seed: 0), heads: 2, kv_heads: 2, w_q: {}, w_k: {}, w_v: {}, w_o: {}))",
+        w(1),
+        w(2),
+        w(3),
+        w(4)
+    );
+    let scene = good(&text);
+    let cancelled = Progress::default();
+    cancelled.cancel();
+    assert_eq!(evaluate_with(&scene, &cancelled), Err(Cancelled));
+    for _ in 0..2 {
+        let progress = Progress::default();
+        evaluate_with(&scene, &progress).unwrap();
+        assert_eq!(progress.fraction(), 1.0, "also where Q, K and V are there already");
+    }
+    let projection = scene.projection().unwrap();
+    let q = qkv::engine::project(&projection.x, &projection.w_q, None);
+    assert_eq!(scene.head_inputs()[1].q.row(69), &q.row(69)[4..]);
 }

@@ -7,8 +7,8 @@ use std::io;
 use proptest::prelude::*;
 use qkv::engine::{Convention, Corner, MaskRule};
 use qkv::scene::{
-    Complaint, Input, MatrixSource, OutputScene, Scene, ScoringSpec, Severity, Stage, Tokens, read, read_spec,
-    render_complaint,
+    Complaint, Input, MatrixSource, OutputScene, Scene, ScoringSpec, Severity, Stage, Tokens, read,
+    read_spec, render_complaint,
 };
 
 fn no_files(path: &str) -> io::Result<Vec<u8>> {

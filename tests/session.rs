@@ -9,8 +9,8 @@ use qkv::engine::{Corner, EmptyRow, MaskRule, Precision, RopeLayout};
 use qkv::figure::{CellRef, MatrixId};
 use qkv::scene::{self, Position, ScoringSpec};
 use qkv::session::{
-    Answer, Axis, Calculate, Centre, Checked, Command, Derived, Document, Edit, Effect, Event, Export, Origin, Question,
-    Session, Slot,
+    Answer, Axis, Calculate, Centre, Checked, Command, Derived, Document, Edit, Effect, Event, Export,
+    Origin, Question, Session, Slot,
 };
 
 fn open(name: &str) -> Session {
@@ -549,7 +549,9 @@ fn the_checks_that_had_to_wait_are_run_when_the_evaluation_is_stopped() {
     session.handle(Event::SceneRead { path, text: "".into(), result: Ok(long_scene(128)) });
     assert!(session.is_evaluating());
     let effects = session.apply(Command::StopEvaluation);
-    assert!(matches!(effects.as_slice(), [Effect::Check(derived)] if Arc::ptr_eq(derived, session.derived())));
+    assert!(
+        matches!(effects.as_slice(), [Effect::Check(derived)] if Arc::ptr_eq(derived, session.derived()))
+    );
 }
 
 fn file_session(path: &str) -> Session {

@@ -257,13 +257,7 @@ fn the_export_dialog_opens_with_a_preview_and_hands_the_figure_over() {
     harness.get_by_label("Preview of the export");
     harness.get_by_label("Save…").click();
     harness.run_ok();
-    assert!(
-        harness
-            .state()
-            .effects
-            .iter()
-            .any(|effect| matches!(effect, Effect::AskWhereToExport(_)))
-    );
+    assert!(harness.state().effects.iter().any(|effect| matches!(effect, Effect::AskWhereToExport(_))));
 }
 
 #[test]
@@ -340,7 +334,11 @@ fn a_short_evaluation_shows_no_progress_and_a_long_one_does() {
     assert_eq!(bar.accesskit_node().numeric_value(), Some(34.0));
     wait(&mut harness, 8); // until the card has faded in
     let delay = harness.output().viewport_output.values().map(|output| output.repaint_delay).min().unwrap();
-    assert!((0.04..0.06).contains(&delay.as_secs_f64()), "looks again after {delay:?}: {:?}", harness.ctx.repaint_causes());
+    assert!(
+        (0.04..0.06).contains(&delay.as_secs_f64()),
+        "looks again after {delay:?}: {:?}",
+        harness.ctx.repaint_causes()
+    );
     assert!(harness.query_by_label("Q, head 1, 1 × 2").is_some(), "the board before stays behind it");
 }
 

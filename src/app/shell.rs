@@ -9,9 +9,7 @@ use egui_notify::Toasts;
 
 use crate::disk;
 use crate::scene::bundled;
-use crate::session::{
-    Checked, Command, Derived, Document, Effect, Event, Export, Origin, Session,
-};
+use crate::session::{Checked, Command, Derived, Document, Effect, Event, Export, Origin, Session};
 use crate::ui::{self, Action, Outbox, PathPurpose, UiState, Wish};
 
 use super::dialogs::{Pending, Purpose};

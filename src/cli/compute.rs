@@ -66,8 +66,7 @@ fn every_stage(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> Result<
 fn output_only(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> Result<(), Failure> {
     let scene = load::output_scene(&args.scene)?;
     check_head(args, scene.heads())?;
-    let outputs =
-        scene.output(&Progress::default()).map_err(|error| Failure::Input(error.to_string()))?;
+    let outputs = scene.output(&Progress::default()).map_err(|error| Failure::Input(error.to_string()))?;
     if args.format == Format::Json {
         return json::write(&json::OutputOnly::of(&scene, &outputs), out);
     }
@@ -79,9 +78,9 @@ fn output_only(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> Result<
 
 fn check_head(args: &Args, n_heads: usize) -> Result<(), Failure> {
     match args.head {
-        Some(head) if head == 0 || head > n_heads => Err(Failure::Input(format!(
-            "there is no head {head}; this scene has heads 1 to {n_heads}"
-        ))),
+        Some(head) if head == 0 || head > n_heads => {
+            Err(Failure::Input(format!("there is no head {head}; this scene has heads 1 to {n_heads}")))
+        }
         _ => Ok(()),
     }
 }

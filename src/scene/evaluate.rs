@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::mistakes;
 use super::positions::{Prepared, prepared};
+use super::projection::project_with;
 use super::warnings::not_finite_rows;
 use super::{AlibiBias, Evaluation, HeadEvaluation, Scene};
 use crate::engine::{
     Attention, AttentionSpec, Cancelled, Check, CheckOutcome, CheckedHead, Dropped, Fault, HeadInput, Matrix,
-    Precision, Progress, alibi_bias, attend, attend_fast, attend_in_with, concat_heads, faulty_concat, project,
+    Precision, Progress, alibi_bias, attend, attend_fast, attend_in_with, concat_heads, faulty_concat,
     spec_in_force, standing_checks_of,
 };
 
@@ -22,14 +23,14 @@ pub fn evaluate(scene: &Scene) -> Evaluation {
     }
 }
 
-/// [`evaluate`], stoppable, counting the finished query rows of all heads.
+/// [`evaluate`], stoppable, counting the finished rows of all projections and heads.
 ///
 /// # Errors
 /// [`Cancelled`] when `progress` was cancelled before the end.
 pub fn evaluate_with(scene: &Scene, progress: &Progress) -> Result<Evaluation, Cancelled> {
-    let n_rows = scene.heads().saturating_mul(scene.n_q());
     let meant = scene.spec().fault.and_then(|fault| Some((fault, scene.as_meant()?)));
-    progress.announce(if meant.is_some() { n_rows.saturating_mul(2) } else { n_rows });
+    let of_meant = meant.as_ref().map_or(0, |(_, meant)| meant.rows_to_compute());
+    progress.announce(scene.rows_to_compute().saturating_add(of_meant));
     let mut evaluation = as_it_is(scene, progress)?;
     if let Some((fault, meant)) = meant {
         let effect = mistakes::effect(fault, &as_it_is(&meant, progress)?, &evaluation);
@@ -42,13 +43,13 @@ pub fn evaluate_with(scene: &Scene, progress: &Progress) -> Result<Evaluation, C
 /// The evaluation, not yet compared with what was meant.
 fn as_it_is(scene: &Scene, progress: &Progress) -> Result<Evaluation, Cancelled> {
     progress.check()?;
-    let heads = prepared(scene)
+    let heads = prepared(scene, progress)?
         .into_iter()
         .enumerate()
         .map(|(query_head, prepared)| head(scene, query_head, prepared, progress))
         .collect::<Result<Vec<HeadEvaluation>, Cancelled>>()?;
     let concat = Arc::new(concat(scene, &heads)); // (n_q, heads · d_v)
-    let output = projected(scene, &concat);
+    let output = projected(scene, &concat, progress)?;
     progress.check()?;
     let warnings = warnings(scene, &heads);
     Ok(Evaluation { heads, concat, output, fault: None, warnings })
@@ -100,10 +101,16 @@ fn stages_of(
 }
 
 /// The heads side by side, times W_O plus b_o where the scene has them. Shape (n_q, d_out).
-pub(super) fn projected(scene: &Scene, concat: &Arc<Matrix>) -> Arc<Matrix> {
+pub(super) fn projected(
+    scene: &Scene,
+    concat: &Arc<Matrix>,
+    progress: &Progress,
+) -> Result<Arc<Matrix>, Cancelled> {
     match scene.projection().and_then(|projection| Some((projection.w_o.as_ref()?, projection))) {
-        Some((w_o, projection)) => Arc::new(project(concat, w_o, projection.b_o.as_deref())), // (n_q, d_out)
-        None => Arc::clone(concat),
+        Some((w_o, projection)) => {
+            project_with(concat, w_o, projection.b_o.as_deref(), progress).map(Arc::new)
+        }
+        None => Ok(Arc::clone(concat)),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::model::{Input, MatrixSource};
 use super::projection::{self, Projection};
 use super::resolve::Resolver;
-use crate::engine::{Fault, HeadInput, Matrix, faulty_kv_head_of};
+use crate::engine::{Cancelled, Fault, HeadInput, Matrix, Progress, faulty_kv_head_of};
 
 /// Query heads, or KV heads.
 pub(super) const MAX_HEADS: usize = 4096;
@@ -38,18 +38,22 @@ impl Inputs {
         }
     }
 
-    /// Q, K and V of each query head; a mistake between the heads is made.
-    pub fn head_inputs(&self, fault: Option<Fault>) -> Vec<HeadInput> {
+    /// Q, K and V of each query head; a mistake between the heads is made. Counts the rows that it projects.
+    pub fn head_inputs(
+        &self,
+        fault: Option<Fault>,
+        progress: &Progress,
+    ) -> Result<Vec<HeadInput>, Cancelled> {
         let Sizes { heads, kv_heads, .. } = *self.sizes();
         let (q, k, v) = match self {
             Self::Heads { q, k, v, .. } => (q.clone(), k.clone(), v.clone()),
-            Self::Projected(projection, _) => projection.split(heads, kv_heads, fault),
+            Self::Projected(projection, _) => projection.split(heads, kv_heads, fault, progress)?,
         };
         let per_query_head = |(head, q): (usize, &Arc<Matrix>)| {
             let kv_head = kv_head_of(head, heads, kv_heads, fault);
             HeadInput { q: Arc::clone(q), k: Arc::clone(&k[kv_head]), v: Arc::clone(&v[kv_head]) }
         };
-        q.iter().enumerate().map(per_query_head).collect()
+        Ok(q.iter().enumerate().map(per_query_head).collect())
     }
 }
 

@@ -83,8 +83,7 @@ fn empty_rows(spec: &SceneSpec, inputs: &Inputs, warnings: &mut Vec<Complaint>) 
         // What is likely is asked first: asking every key of every query takes long in a long scene.
         let empty = |query: &usize| {
             let Reach { mut keys, is_whole } = mask.reach(*query);
-            keys.is_empty()
-                || !(is_whole || sees_itself(*query) || keys.any(|key| mask.allows(*query, key)))
+            keys.is_empty() || !(is_whole || sees_itself(*query) || keys.any(|key| mask.allows(*query, key)))
         };
         let rows: Vec<usize> = (0..n_q).filter(empty).map(|query| query + 1).collect();
         if !rows.is_empty() {
@@ -172,10 +171,12 @@ pub(super) fn not_finite_rows(scene: &Scene, head: &HeadEvaluation, n_heads: usi
     let spec = scene.attention_spec();
     let is_spoilt = |query: &usize| {
         let mut numbers = attention.weights.row(*query).iter().chain(attention.output.row(*query));
-        numbers.any(|number| !number.is_finite()) && (0..input.k.rows()).any(|key| attention.allows(*query, key))
+        numbers.any(|number| !number.is_finite())
+            && (0..input.k.rows()).any(|key| attention.allows(*query, key))
     };
     let rows: Vec<usize> = (0..attention.weights.rows()).filter(is_spoilt).collect();
-    let cause = |&query: &usize| Some((query, cause_of_non_finite(input, spec, attention, *query_head, query)?));
+    let cause =
+        |&query: &usize| Some((query, cause_of_non_finite(input, spec, attention, *query_head, query)?));
     let spoilt: Vec<(usize, Cause)> = rows.iter().take(SHOWN).filter_map(cause).collect();
     let of_head = if n_heads > 1 { format!("head {}: ", query_head + 1) } else { String::new() };
     let sentence = |(query, cause): &(usize, Cause)| {

@@ -85,7 +85,9 @@ pub fn estimated_macs(scene: &Scene) -> u128 {
     const TANH: u128 = 16;
     let per_score = match &scene.attention_spec().scoring {
         Scoring::Additive { v, .. } => TANH * v.len() as u128,
-        Scoring::ScaledDot | Scoring::Dot | Scoring::Scale(_) | Scoring::General { .. } => scene.d_k() as u128,
+        Scoring::ScaledDot | Scoring::Dot | Scoring::Scale(_) | Scoring::General { .. } => {
+            scene.d_k() as u128
+        }
     };
     let pairs = n_q * n_k * scene.heads() as u128;
     let projections = scene.projection().map_or(0, |projection| {

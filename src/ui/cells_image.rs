@@ -18,11 +18,11 @@ pub fn picture(cells: &Cells, most: [usize; 2]) -> Option<ColorImage> {
     }
     let size = [cols.min(most[0].max(1)), rows.min(most[1].max(1))];
     let share = |texel: usize, n_texels: usize, n: usize| texel * n / n_texels..(texel + 1) * n / n_texels;
-    let pixels = (0..size[1]).flat_map(|y| {
-        (0..size[0]).map(move |x| (share(x, size[0], cols), share(y, size[1], rows)))
-    });
+    let pixels = (0..size[1])
+        .flat_map(|y| (0..size[0]).map(move |x| (share(x, size[0], cols), share(y, size[1], rows))));
     let pixels = pixels.map(|(cols_here, rows_here)| {
-        let fills = rows_here.flat_map(|row| &cells.fills[row * cols + cols_here.start..row * cols + cols_here.end]);
+        let fills =
+            rows_here.flat_map(|row| &cells.fills[row * cols + cols_here.start..row * cols + cols_here.end]);
         mean(fills.map(|fill| color(*fill)))
     });
     Some(ColorImage::new(size, pixels.collect()))

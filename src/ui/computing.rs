@@ -93,10 +93,15 @@ pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbo
                 .inner_margin(Margin::same(14))
                 .show(ui, |ui| {
                     ui.set_width(width);
-                    if session.is_stopped() { stopped(ui, session, out) } else { under_way(ui, session, state, out) }
+                    if session.is_stopped() {
+                        stopped(ui, session, out)
+                    } else {
+                        under_way(ui, session, state, out)
+                    }
                 });
         });
-    let is_free = state.dialog.is_none() && session.question().is_none() && !ui.ctx().egui_wants_keyboard_input();
+    let is_free =
+        state.dialog.is_none() && session.question().is_none() && !ui.ctx().egui_wants_keyboard_input();
     if is_free
         && session.is_evaluating()
         && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape))

@@ -4,8 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use egui::epaint::{Mesh, PathShape, PathStroke, RectShape, TextShape};
 use egui::{
-    Color32, FontFamily, FontId, Painter, Pos2, Shape, Stroke, StrokeKind, TextureHandle, TextureOptions, pos2,
-    vec2,
+    Color32, FontFamily, FontId, Painter, Pos2, Shape, Stroke, StrokeKind, TextureHandle, TextureOptions,
+    pos2, vec2,
 };
 
 use super::cells_image::{MANY_CELLS, picture};

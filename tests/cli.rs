@@ -71,6 +71,30 @@ fn compute_prints_what_positions_did_and_the_number_format() {
 }
 
 #[test]
+fn compute_prints_what_dropout_leaves_beside_what_there_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let text =
+        "Scene(input: Heads(q: [[[1]]], k: [[[1], [2]]], v: [[[2], [4]]]), dropout: (rate: 0.5, seed: 3))";
+    let scene = write(folder.path(), "dropped.ron", text);
+    let output = qkv(&["compute", scene.to_str().unwrap(), "--format", "json"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let head = &json["heads"][0];
+    for key in 0..2 {
+        let number = |name: &str| head[name][0][key].as_f64().unwrap();
+        let (before, after) = (number("weights"), number("weights_after_dropout"));
+        assert!(after == 0.0 || after == 2.0 * before, "{before} became {after}");
+    }
+    assert_eq!(head["output"], json["output"]);
+    let number = |name: &str, key: usize| head[name][0][key].as_f64().unwrap();
+    let before = 2.0 * number("weights", 0) + 4.0 * number("weights", 1);
+    assert!((number("output_before_dropout", 0) - before).abs() < 1e-12);
+    let text = stdout(&qkv(&["compute", scene.to_str().unwrap()]));
+    assert!(text.contains("weights after dropout, 1 × 2"), "{text}");
+    assert!(text.contains("output before dropout, 1 × 1"), "{text}");
+}
+
+#[test]
 fn compute_as_text_and_csv_names_stages_and_tokens() {
     let text = stdout(&qkv(&["compute", "three_positions"]));
     assert!(text.contains("weights") && text.contains("0.4011"), "{text}");

@@ -462,3 +462,27 @@ fn a_number_that_is_not_finite_spoils_what_reads_it_in_a_large_scene_and_is_name
         }
     }
 }
+
+#[test]
+fn projections_count_towards_the_progress_and_stop_with_it() {
+    let w = |seed: usize| format!("Randn(rows: 8, cols: 8, seed: {seed})");
+    let text = format!(
+        "Scene(input: Projected(x: Randn(rows: 70, cols: 8, seed: 0), heads: 2, kv_heads: 2, w_q: {}, w_k: {}, w_v: {}, w_o: {}))",
+        w(1),
+        w(2),
+        w(3),
+        w(4)
+    );
+    let scene = good(&text);
+    let cancelled = Progress::default();
+    cancelled.cancel();
+    assert_eq!(evaluate_with(&scene, &cancelled), Err(Cancelled));
+    for _ in 0..2 {
+        let progress = Progress::default();
+        evaluate_with(&scene, &progress).unwrap();
+        assert_eq!(progress.fraction(), 1.0, "also where Q, K and V are there already");
+    }
+    let projection = scene.projection().unwrap();
+    let q = qkv::engine::project(&projection.x, &projection.w_q, None);
+    assert_eq!(scene.head_inputs()[1].q.row(69), &q.row(69)[4..]);
+}

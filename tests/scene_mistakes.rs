@@ -11,7 +11,8 @@ fn scene(text: &str) -> Scene {
 fn complaints(text: &str) -> Vec<String> {
     let read = read(text, &mut |_| Err(std::io::ErrorKind::NotFound.into()));
     let complaint = |complaint: qkv::scene::Complaint| {
-        let place = complaint.place.map_or_else(String::new, |place| format!("{}:{} ", place.line, place.column));
+        let place =
+            complaint.place.map_or_else(String::new, |place| format!("{}:{} ", place.line, place.column));
         format!("{place}{}: {}", complaint.field, complaint.message)
     };
     read.unwrap_err().into_iter().map(complaint).collect()
@@ -85,9 +86,11 @@ fn a_dropout_that_means_nothing_is_refused_with_its_place() {
     let refused = |dropout: &str| complaints(&format!("Scene(\n{THREE},\ndropout: {dropout},\n)"));
     assert_eq!(
         refused("(rate: 1, seed: 0)"),
-        ["3:17 dropout.rate: a dropout rate of 1 is outside of 0 ≤ rate < 1; what is kept is divided by 1 − rate"]
+        [
+            "3:17 dropout.rate: a dropout rate of 1 is outside of 0 ≤ rate < 1; what is kept is divided by 1 − rate"
+        ]
     );
-    assert_eq!(refused("(seed: 3)"), ["3:10 dropout: `rate` is missing from dropout"]);
+    assert_eq!(refused("(seed: 3)"), ["3:10 dropout.rate: dropout has no `rate`"]);
     assert_eq!(refused("(rate: 0.1, sed: 3)").len(), 1);
     assert_eq!(refused("(rate: 0.1, seed: -3)").len(), 1);
 }
@@ -117,7 +120,9 @@ fn a_mistake_that_cannot_show_says_why() {
     assert!(says(three("fault: SoftCapAfterMask, mask: [ValidKeys(2)],")).ends_with("there is no soft cap"));
     assert!(says(three("fault: SplitWithoutTranspose,")).contains("nothing is projected"));
     assert!(says(three("fault: MergeWithoutTranspose,")).ends_with("there is only one head"));
-    assert!(says(three("fault: WrongCorner, mask: [Causal(TopLeft)],")).contains("both corners are the same"));
+    assert!(
+        says(three("fault: WrongCorner, mask: [Causal(TopLeft)],")).contains("both corners are the same")
+    );
 }
 
 #[test]

@@ -328,7 +328,7 @@ fn sizes_beyond_memory_are_refused_before_anything_is_reserved() {
         ),
         (
             "Heads(q: [Randn(rows: 1000000000000000, cols: 0, seed: 0)], k: [[[1]]], v: [[[1]]])",
-            "Q of head 1 of 1,000,000,000,000,000 × 0 numbers",
+            "Q of head 1 of 1,000,000,000,000,000 × 0 numbers is too long; at most 16,777,216 rows or columns are allowed",
         ),
         ("Heads(q: [Identity(n: 99999)], k: [[[1]]], v: [[[1]]])", "99,999 × 99,999 numbers"),
         (

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use super::given;
 use super::mistakes;
 use super::positions::{Prepared, prepared};
+use super::projection::project_with;
 use super::warnings::not_finite_rows;
 use super::{AlibiBias, Evaluation, HeadEvaluation, Scene};
 use crate::engine::{
     Attention, AttentionSpec, Cancelled, Check, CheckOutcome, CheckedHead, Dropped, Fault, HeadInput, Matrix,
     Precision, Progress, alibi_bias, attend, attend_fast, attend_in_with, checks_of_given_weights,
-    concat_heads, faulty_concat, project, spec_in_force, standing_checks_of,
+    concat_heads, faulty_concat, spec_in_force, standing_checks_of,
 };
 
 /// Every stage of every head, the heads side by side, and the output: concat · W_O + b_o where the scene has them. Where only
@@ -24,37 +25,39 @@ pub fn evaluate(scene: &Scene) -> Evaluation {
     }
 }
 
-/// [`evaluate`], stoppable, counting the finished query rows of all heads.
+/// [`evaluate`], stoppable, counting the finished rows of all projections and heads.
 ///
 /// # Errors
 /// [`Cancelled`] when `progress` was cancelled before the end.
 pub fn evaluate_with(scene: &Scene, progress: &Progress) -> Result<Evaluation, Cancelled> {
-    let n_evaluations = if scene.spec().fault.is_some() { 2 } else { 1 }; // what was meant as well
-    progress.announce(scene.heads().saturating_mul(scene.n_q()).saturating_mul(n_evaluations));
-    computed(scene, progress)
+    let meant = scene.spec().fault.and_then(|fault| Some((fault, scene.as_meant()?)));
+    let of_meant = meant.as_ref().map_or(0, |(_, meant)| meant.rows_to_compute());
+    progress.announce(scene.rows_to_compute().saturating_add(of_meant));
+    let mut evaluation = as_it_is(scene, progress)?;
+    if let Some((fault, meant)) = meant {
+        let effect = mistakes::effect(fault, &as_it_is(&meant, progress)?, &evaluation);
+        evaluation.warnings.insert(0, mistakes::warning(scene, effect));
+        evaluation.fault = Some(effect);
+    }
+    Ok(evaluation)
 }
 
-fn computed(scene: &Scene, progress: &Progress) -> Result<Evaluation, Cancelled> {
+/// The evaluation, not yet compared with what was meant.
+fn as_it_is(scene: &Scene, progress: &Progress) -> Result<Evaluation, Cancelled> {
     progress.check()?;
     if let Some(given) = scene.given() {
         return Ok(given::evaluation(scene, given));
     }
-    let heads = prepared(scene)
+    let heads = prepared(scene, progress)?
         .into_iter()
         .enumerate()
         .map(|(query_head, prepared)| head(scene, query_head, prepared, progress))
         .collect::<Result<Vec<HeadEvaluation>, Cancelled>>()?;
     let concat = Arc::new(concat(scene, &heads)); // (n_q, heads · d_v)
-    let output = projected(scene, &concat);
+    let output = projected(scene, &concat, progress)?;
     progress.check()?;
     let warnings = warnings(scene, &heads);
-    let mut evaluation = Evaluation { heads, concat, output, fault: None, warnings };
-    if let (Some(fault), Some(meant)) = (scene.spec().fault, scene.as_meant()) {
-        let effect = mistakes::effect(fault, &computed(&meant, progress)?, &evaluation);
-        evaluation.warnings.insert(0, mistakes::warning(scene, effect));
-        evaluation.fault = Some(effect);
-    }
-    Ok(evaluation)
+    Ok(Evaluation { heads, concat, output, fault: None, warnings })
 }
 
 fn head(
@@ -102,6 +105,20 @@ fn stages_of(
     }
 }
 
+/// The heads side by side, times W_O plus b_o where the scene has them. Shape (n_q, d_out).
+pub(super) fn projected(
+    scene: &Scene,
+    concat: &Arc<Matrix>,
+    progress: &Progress,
+) -> Result<Arc<Matrix>, Cancelled> {
+    match scene.projection().and_then(|projection| Some((projection.w_o.as_ref()?, projection))) {
+        Some((w_o, projection)) => {
+            project_with(concat, w_o, projection.b_o.as_deref(), progress).map(Arc::new)
+        }
+        None => Ok(Arc::clone(concat)),
+    }
+}
+
 fn dropped(scene: &Scene, input: &HeadInput, attention: &Attention, query_head: usize) -> Option<Dropped> {
     let spec = scene.attention_spec();
     let in_force = spec_in_force(spec, input.q.rows(), input.k.rows(), input.k.cols(), query_head);
@@ -114,14 +131,6 @@ fn concat(scene: &Scene, heads: &[HeadEvaluation]) -> Matrix {
     match scene.spec().fault {
         Some(Fault::MergeWithoutTranspose) => faulty_concat(&outputs),
         _ => concat_heads(&outputs),
-    }
-}
-
-/// The heads side by side, times W_O plus b_o where the scene has them. Shape (n_q, d_out).
-pub(super) fn projected(scene: &Scene, concat: &Arc<Matrix>) -> Arc<Matrix> {
-    match scene.projection().and_then(|projection| Some((projection.w_o.as_ref()?, projection))) {
-        Some((w_o, projection)) => Arc::new(project(concat, w_o, projection.b_o.as_deref())), // (n_q, d_out)
-        None => Arc::clone(concat),
     }
 }
 

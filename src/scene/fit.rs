@@ -163,8 +163,8 @@ pub(super) fn masks(layers: &[MaskRule], inputs: &Inputs, resolver: &mut Resolve
     }
 }
 
-/// The head that is to be shown first.
-pub(super) fn first_head(spec: &SceneSpec, inputs: &Inputs, resolver: &mut Resolver<'_>) {
+/// The head that is to be shown first, and what is given for each head.
+pub(super) fn per_head(spec: &SceneSpec, inputs: &Inputs, resolver: &mut Resolver<'_>) {
     let (head, n_heads) = (spec.view.head, inputs.sizes().heads);
     if head == 0 || head > n_heads {
         let message =

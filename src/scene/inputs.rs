@@ -6,7 +6,7 @@ use super::given::{self, GivenWeights};
 use super::model::{Input, MatrixSource};
 use super::projection::{self, Projection};
 use super::resolve::Resolver;
-use crate::engine::{Fault, HeadInput, Matrix, faulty_kv_head_of};
+use crate::engine::{Cancelled, Fault, HeadInput, Matrix, Progress, faulty_kv_head_of};
 
 /// Query heads, or KV heads.
 pub(super) const MAX_HEADS: usize = 4096;
@@ -46,12 +46,17 @@ impl Inputs {
         }
     }
 
-    /// Q, K and V of each query head, without columns where only the weights are known; a mistake between the heads is made.
-    pub fn head_inputs(&self, fault: Option<Fault>) -> Vec<HeadInput> {
+    /// Q, K and V of each query head, without columns where only the weights are known; a mistake between the heads is made. Counts
+    /// the rows that it projects.
+    pub fn head_inputs(
+        &self,
+        fault: Option<Fault>,
+        progress: &Progress,
+    ) -> Result<Vec<HeadInput>, Cancelled> {
         let Sizes { n_q, n_k, heads, kv_heads, .. } = *self.sizes();
         let (q, k, v) = match self {
             Self::Heads { q, k, v, .. } => (q.clone(), k.clone(), v.clone()),
-            Self::Projected(projection, _) => projection.split(heads, kv_heads, fault),
+            Self::Projected(projection, _) => projection.split(heads, kv_heads, fault, progress)?,
             Self::Weights(..) => {
                 let unknown = |n| {
                     let nothing = Arc::new(Matrix::zeros(n, 0));
@@ -64,7 +69,7 @@ impl Inputs {
             let kv_head = kv_head_of(head, heads, kv_heads, fault);
             HeadInput { q: Arc::clone(q), k: Arc::clone(&k[kv_head]), v: Arc::clone(&v[kv_head]) }
         };
-        q.iter().enumerate().map(per_query_head).collect()
+        Ok(q.iter().enumerate().map(per_query_head).collect())
     }
 }
 

@@ -81,7 +81,7 @@ impl OutputScene {
     /// # Errors
     /// [`OutputError::Cancelled`] when `progress` was cancelled before the end.
     pub fn output(&self, progress: &Progress) -> Result<Outputs, OutputError> {
-        let prepared = prepared(&self.scene);
+        let prepared = prepared(&self.scene, progress)?;
         let views: Vec<HeadView<'_, f64>> =
             prepared.iter().map(|prepared| HeadView::from(&prepared.input)).collect();
         let made = attend_output(&views, self.scene.attention_spec(), progress)?;
@@ -90,6 +90,6 @@ impl OutputScene {
         let heads: Vec<Matrix> =
             made.into_iter().filter_map(|data| Matrix::new(n_q, d_v, data).ok()).collect();
         let concat = Arc::new(concat_heads(&heads.iter().collect::<Vec<_>>())); // (n_q, heads · d_v)
-        Ok(Outputs { output: projected(&self.scene, &concat), heads })
+        Ok(Outputs { output: projected(&self.scene, &concat, progress)?, heads })
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::model::Position;
 use super::{Scene, Unrotated};
-use crate::engine::{HeadInput, Matrix, Precision, alibi_slopes, rope};
+use crate::engine::{Cancelled, HeadInput, Matrix, Precision, Progress, alibi_slopes, rope};
 
 /// What one head reads, and what its positions did.
 pub(super) struct Prepared {
@@ -14,8 +14,8 @@ pub(super) struct Prepared {
 }
 
 /// Every query head of a scene. Heads that share their K and V go on sharing them.
-pub(super) fn prepared(scene: &Scene) -> Vec<Prepared> {
-    let heads = scene.head_inputs();
+pub(super) fn prepared(scene: &Scene, progress: &Progress) -> Result<Vec<Prepared>, Cancelled> {
+    let heads = scene.head_inputs_with(progress)?;
     let slopes = match scene.spec().position {
         Position::Alibi => alibi_slopes(heads.len()),
         Position::None | Position::Rope { .. } | Position::Sinusoidal => Vec::new(),
@@ -41,7 +41,7 @@ pub(super) fn prepared(scene: &Scene) -> Vec<Prepared> {
             alibi_slope: slopes.get(head).copied(),
         }
     };
-    heads.iter().enumerate().map(&mut prepare).collect()
+    Ok(heads.iter().enumerate().map(&mut prepare).collect())
 }
 
 /// Rows turned by rotary positions, where the scene has them. A valid scene has an even width.

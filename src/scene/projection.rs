@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::inputs::{Inputs, PerHead, Sizes, head_count, shared_heads};
 use super::model::Projected;
 use super::resolve::Resolver;
-use crate::engine::{Fault, Matrix, faulty_split, project, sinusoidal, split_heads};
+use crate::engine::{Cancelled, Fault, Matrix, Progress, faulty_split, project, sinusoidal, split_heads};
 
 /// Hidden states and the weights that make Q, K and V of them, as matrices.
 #[derive(Clone, Debug)]
@@ -69,22 +69,45 @@ impl Projection {
         heads: usize,
         kv_heads: usize,
         fault: Option<Fault>,
-    ) -> (PerHead, PerHead, PerHead) {
+        progress: &Progress,
+    ) -> Result<(PerHead, PerHead, PerHead), Cancelled> {
         let split = match fault {
             Some(Fault::SplitWithoutTranspose) => faulty_split,
             _ => split_heads,
         };
         let Self { x, context, w_q, w_k, w_v, b_q, b_k, b_v, .. } = self;
         let per_head = |x: &Matrix, w: &Matrix, b: &Option<Vec<f64>>, n| {
-            let all = project(x, w, b.as_deref());
-            split(&all, n).unwrap_or_default().into_iter().map(Arc::new).collect()
+            let all = project_with(x, w, b.as_deref(), progress)?;
+            Ok(split(&all, n).unwrap_or_default().into_iter().map(Arc::new).collect())
         };
-        (
-            per_head(x, w_q, b_q, heads),
-            per_head(context, w_k, b_k, kv_heads),
-            per_head(context, w_v, b_v, kv_heads),
-        )
+        Ok((
+            per_head(x, w_q, b_q, heads)?,
+            per_head(context, w_k, b_k, kv_heads)?,
+            per_head(context, w_v, b_v, kv_heads)?,
+        ))
     }
+}
+
+/// x·W + b, stoppable, counting its rows.
+pub(super) fn project_with(
+    x: &Matrix,
+    w: &Matrix,
+    b: Option<&[f64]>,
+    progress: &Progress,
+) -> Result<Matrix, Cancelled> {
+    /// Rows between two looks at the progress.
+    const BLOCK_ROWS: usize = 64;
+    let mut y = Matrix::zeros(x.rows(), w.cols());
+    for start in (0..x.rows()).step_by(BLOCK_ROWS) {
+        progress.check()?;
+        let end = (start + BLOCK_ROWS).min(x.rows());
+        let block = project(&x.row_range(start, end), w, b);
+        for (row, made) in (start..end).zip(block.iter_rows()) {
+            y.row_mut(row).copy_from_slice(made);
+        }
+        progress.advance(end - start);
+    }
+    Ok(y) // (n, d_out)
 }
 
 /// Hidden states and weights, if they fit each other; complaints otherwise.

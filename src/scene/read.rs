@@ -18,7 +18,7 @@ pub fn read(
     text: &str,
     file_bytes: &mut dyn FnMut(&str) -> io::Result<Vec<u8>>,
 ) -> Result<Scene, Vec<Complaint>> {
-    read_by(text, file_bytes, |spec, files| Scene::new(spec, files))
+    read_by(text, file_bytes, Scene::new)
 }
 
 /// [`read()`] with another way from a spec to a scene.

@@ -79,9 +79,15 @@ impl<'f> Resolver<'f> {
             None => format!("{:.1e}", 8.0 * rows as f64 * cols as f64),
         };
         let (rows, cols, most) = (grouped(rows as u64), grouped(cols as u64), grouped(MAX_NUMBERS as u64));
-        let message = format!(
-            "{what} of {rows} × {cols} numbers wants {bytes} bytes; at most {most} numbers are allowed"
-        );
+        let message = if n == Some(0) {
+            format!(
+                "{what} of {rows} × {cols} numbers is too long; at most {most} rows or columns are allowed"
+            )
+        } else {
+            format!(
+                "{what} of {rows} × {cols} numbers wants {bytes} bytes; at most {most} numbers are allowed"
+            )
+        };
         self.complain(field, message);
         None
     }

@@ -12,7 +12,9 @@ use super::resolve::Resolver;
 use super::room::{self, Keeps};
 use super::tensors::TensorFiles;
 use super::{fit, inputs, warnings};
-use crate::engine::{AttentionSpec, Dropout, Fault, FaultInForce, HeadInput, MaskRule, alibi_slopes};
+use crate::engine::{
+    AttentionSpec, Cancelled, Dropout, Fault, FaultInForce, HeadInput, MaskRule, Progress, alibi_slopes,
+};
 
 /// A scene whose parts are known to fit each other: evaluating it cannot fail.
 ///
@@ -63,7 +65,7 @@ impl Scene {
             fit::masks(&spec.mask, inputs, &mut resolver);
         }
         if let Some(inputs) = &inputs {
-            fit::first_head(&spec, inputs, &mut resolver);
+            fit::per_head(&spec, inputs, &mut resolver);
             room::judge(&spec, inputs, keeps, &mut resolver);
         }
         if let (Keeps::Output, Some((field, message))) = (keeps, room::without_output_form(&spec)) {
@@ -205,8 +207,29 @@ impl Scene {
     /// scores are made of is in the [`evaluation`](super::HeadEvaluation::input). Projected at the first call, which takes time in
     /// large scenes. Without columns where only the weights are given.
     pub fn head_inputs(&self) -> &[HeadInput] {
+        match self.head_inputs_with(&Progress::default()) {
+            Ok(heads) => heads,
+            Err(Cancelled) => unreachable!("nobody else holds this progress"),
+        }
+    }
+
+    /// [`head_inputs`](Self::head_inputs), stoppable.
+    pub(super) fn head_inputs_with(&self, progress: &Progress) -> Result<&[HeadInput], Cancelled> {
         let inner = &self.inner;
-        inner.head_inputs.get_or_init(|| inner.inputs.head_inputs(inner.spec.fault))
+        if let Some(heads) = inner.head_inputs.get() {
+            return Ok(heads);
+        }
+        let heads = inner.inputs.head_inputs(inner.spec.fault, progress)?;
+        Ok(inner.head_inputs.get_or_init(|| heads))
+    }
+
+    /// Rows that an evaluation has to compute: of every head, and of the projections that are not made yet.
+    pub(super) fn rows_to_compute(&self) -> usize {
+        let (n_q, n_k) = (self.n_q(), self.n_k());
+        let of_heads = self.heads().saturating_mul(n_q);
+        let Some(projection) = self.projection() else { return of_heads };
+        let of_inputs = if self.inner.head_inputs.get().is_none() { n_q + 2 * n_k } else { 0 };
+        of_heads + of_inputs + if projection.w_o.is_some() { n_q } else { 0 }
     }
 
     /// What the engine needs besides Q, K and V. ALiBi is a layer behind those of the scene's mask. Where only the weights are

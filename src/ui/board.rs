@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use egui::{Key, Modifiers, ScrollArea, Sense, Ui, Vec2, vec2};
 
-use crate::figure::{CellRef, Drawing, MatrixId};
+use crate::figure::{CellRef, Drawing, FigureOptions, MatrixId};
 use crate::scene::{Orientation, Stage};
 use crate::session::{Centre, Command, Edit, Session};
 
@@ -84,6 +84,9 @@ const COMFORTABLE: f32 = 0.72;
 /// Below this scale they cannot be read at all, and the board shows colours only.
 const READABLE: f32 = 0.55;
 
+/// From so many keys on a board holds no digits, and each of its score matrices has one fixed extent.
+const LARGE: usize = 256;
+
 /// What the form of a board is chosen by. An edited number does not choose it anew, so that the board does not jump.
 #[derive(Clone, Debug, PartialEq)]
 struct FormKey {
@@ -128,16 +131,18 @@ fn fitting_drawing(ui: &Ui, session: &Session, state: &mut UiState, room: Vec2) 
 /// digits could not be read even then shows colours only.
 fn fitting_form(session: &Session, state: &mut UiState, theme: egui::Theme, room: f32) -> BoardForm {
     let own = session.document().scene().spec().view.stages.clone();
+    let may_shorten = own == Stage::ALL && !state.board.insist_on_five;
+    let short = if may_shorten { stage_switch::three(session.scene()).to_vec() } else { own.clone() };
     let mut scale = |form: &BoardForm| room / state.figures.centre(session, theme, form).size.width.max(1.0);
     let full = BoardForm { stages: own.clone(), digits: true };
-    if scale(&full) >= COMFORTABLE {
+    // A large board takes long to draw; one that is sure to be too wide is not tried out.
+    let n_wide = own.iter().filter(|stage| **stage != Stage::Output).count();
+    let is_colored = session.scene().n_k() > LARGE;
+    let too_wide = is_colored && room < COMFORTABLE * n_wide as f32 * FigureOptions::default().color_side;
+    if !too_wide && scale(&full) >= COMFORTABLE {
         return full;
     }
-    let may_shorten = own == Stage::ALL && !state.board.insist_on_five;
-    let shorter = BoardForm {
-        stages: if may_shorten { stage_switch::three(session.scene()).to_vec() } else { own },
-        digits: true,
-    };
+    let shorter = BoardForm { stages: short, digits: true };
     if scale(&shorter) >= READABLE { shorter } else { BoardForm { digits: false, ..shorter } }
 }
 

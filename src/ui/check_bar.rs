@@ -15,9 +15,9 @@ pub fn show(ui: &mut Ui, session: &Session, state: &UiState) {
         ui.spacing_mut().item_spacing.x = 5.0;
         for (check, outcome) in session.checks() {
             if are_late {
-                awaited(ui, *check)
+                awaited(ui, *check);
             } else {
-                one(ui, session, *check, outcome)
+                one(ui, session, *check, outcome);
             }
             ui.add_space(13.0);
         }

@@ -94,9 +94,9 @@ pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbo
                 .show(ui, |ui| {
                     ui.set_width(width);
                     if session.is_stopped() {
-                        stopped(ui, session, out)
+                        stopped(ui, session, out);
                     } else {
-                        under_way(ui, session, state, out)
+                        under_way(ui, session, state, out);
                     }
                 });
         });

@@ -8,6 +8,7 @@ mod banner;
 mod board;
 mod calculator;
 mod cell_editor;
+mod cells_image;
 mod charts;
 mod check_bar;
 mod computing;

@@ -3,8 +3,12 @@
 use std::sync::{Arc, OnceLock};
 
 use egui::epaint::{Mesh, PathShape, PathStroke, RectShape, TextShape};
-use egui::{Color32, FontFamily, FontId, Painter, Pos2, Shape, Stroke, StrokeKind, pos2, vec2};
+use egui::{
+    Color32, FontFamily, FontId, Painter, Pos2, Shape, Stroke, StrokeKind, TextureHandle, TextureOptions,
+    pos2, vec2,
+};
 
+use super::cells_image::{MANY_CELLS, picture};
 use super::glyph_mesh::GlyphMesh;
 use crate::figure::{self, Cells, Drawing, Face, Item, Outline, PathCommand, Polyline, RectItem, Text};
 
@@ -64,6 +68,8 @@ pub fn color(color: figure::Color) -> Color32 {
 pub struct PaintedDrawing {
     key: Option<PaintKey>,
     shapes: Vec<Shape>,
+    /// Pictures of large matrices; they go when these are dropped.
+    pictures: Vec<TextureHandle>,
 }
 
 /// What the kept shapes depend on.
@@ -93,7 +99,8 @@ impl PaintedDrawing {
                 && old.atlas == key.atlas
         });
         if !unchanged {
-            self.shapes = shapes(painter, drawing, transform);
+            self.pictures.clear();
+            self.shapes = shapes(painter, drawing, transform, &mut self.pictures);
             self.key = Some(key);
         }
         painter.extend(self.shapes.iter().cloned());
@@ -103,12 +110,20 @@ impl PaintedDrawing {
 /// From this many runs on, plain ones are painted glyph by glyph in one mesh.
 const MANY_RUNS: usize = 500;
 
-fn shapes(painter: &Painter, drawing: &Drawing, transform: ScreenFromFigure) -> Vec<Shape> {
+fn shapes(
+    painter: &Painter,
+    drawing: &Drawing,
+    transform: ScreenFromFigure,
+    pictures: &mut Vec<TextureHandle>,
+) -> Vec<Shape> {
     let mut shapes = Vec::with_capacity(drawing.items.len());
     let n_runs = drawing.items.iter().filter(|item| matches!(item, Item::Text(_))).count();
     let mut glyphs = (n_runs > MANY_RUNS).then(|| GlyphMesh::new(painter, transform));
     for item in &drawing.items {
         match item {
+            Item::Cells(cells) if cells.fills.len() > MANY_CELLS => {
+                shapes.extend(cells_picture(painter, cells, transform, pictures));
+            }
             Item::Cells(cells) => shapes.push(cells_shape(cells, transform, painter.pixels_per_point())),
             Item::Rect(rect) => shapes.push(rect_shape(rect, transform)),
             Item::Polyline(line) => polyline_shapes(line, transform, &mut shapes),
@@ -124,6 +139,27 @@ fn shapes(painter: &Painter, drawing: &Drawing, transform: ScreenFromFigure) -> 
     }
     shapes.extend(glyphs.and_then(GlyphMesh::into_mesh).map(Shape::mesh));
     shapes
+}
+
+/// All cells as one picture with its edges on whole pixels. So many cells have no rules between them.
+fn cells_picture(
+    painter: &Painter,
+    cells: &Cells,
+    transform: ScreenFromFigure,
+    pictures: &mut Vec<TextureHandle>,
+) -> Option<Shape> {
+    let pixels_per_point = painter.pixels_per_point();
+    let snap = |at: Pos2| (at.to_vec2() * pixels_per_point).round() / pixels_per_point;
+    let screen = transform.rect(cells.rect);
+    let screen = egui::Rect::from_min_max(snap(screen.min).to_pos2(), snap(screen.max).to_pos2());
+    let most = painter.ctx().input(|input| input.max_texture_side);
+    let texels = |points: f32| ((points * pixels_per_point) as usize).clamp(1, most);
+    let image = picture(cells, [texels(screen.width()), texels(screen.height())])?;
+    let texture = painter.ctx().load_texture("cells", image, TextureOptions::NEAREST);
+    let whole = egui::Rect::from_min_max(Pos2::ZERO, pos2(1.0, 1.0));
+    let shape = Shape::image(texture.id(), screen, whole, Color32::WHITE);
+    pictures.push(texture);
+    Some(shape)
 }
 
 /// All cells as one mesh, edges on whole pixels so that no seam shows and no edge blurs.

@@ -20,7 +20,15 @@ use qkv::scene::bundled;
 
 /// What the notes of each scene are held against.
 fn tellings() -> Vec<(&'static str, Telling)> {
-    [worked::TELLINGS, masks::TELLINGS, heads::TELLINGS, models::TELLINGS, positions::TELLINGS, mistakes::TELLINGS].concat()
+    [
+        worked::TELLINGS,
+        masks::TELLINGS,
+        heads::TELLINGS,
+        models::TELLINGS,
+        positions::TELLINGS,
+        mistakes::TELLINGS,
+    ]
+    .concat()
 }
 
 #[test]

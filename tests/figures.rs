@@ -354,6 +354,7 @@ fn a_scene_without_keys_or_without_queries_can_be_drawn() {
             spec: &spec,
             projection: None,
             position: Position::None,
+            scene: None,
         };
         for figure in &every {
             let drawing = compose_input(figure, &input, &FigureOptions::default());

@@ -86,6 +86,21 @@ pub fn decode(input: &HeadInput, spec: &AttentionSpec, query_head: usize) -> Vec
     (0..n_steps).map(step).collect()
 }
 
+/// How far a step of decoding is from the row of the full pass that belongs to the same query: the largest |difference| of a
+/// weight (of a key that was not there yet, its whole weight) or of an output. 0 under a causal mask.
+///
+/// # Panics
+/// When `full` has no such query, fewer keys than the step, or another value width.
+pub fn difference_from_full_pass(step: &Attention, full: &Attention, query: usize) -> f64 {
+    let (n_k, row) = (full.weights.cols(), full.weights.row_range(query, query + 1)); // (1, n_k)
+    let n_cached = step.weights.cols();
+    let padded =
+        Matrix::from_fn(1, n_k, |_, key| if key < n_cached { step.weights.get(0, key) } else { 0.0 });
+    let of_weights = padded.largest_difference(&row);
+    let of_output = step.output.largest_difference(&full.output.row_range(query, query + 1));
+    if of_output > of_weights || of_output.is_nan() { of_output } else { of_weights }
+}
+
 /// `spec` as the query of the newest of `n_tokens` tokens sees it.
 fn step_spec(spec: &AttentionSpec, n_tokens: usize) -> AttentionSpec {
     let query = n_tokens.saturating_sub(1);
@@ -136,6 +151,7 @@ fn check_width(matrix: &Matrix, row: &[f64]) -> Result<(), ShapeError> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Corner;
     use super::*;
 
     #[test]
@@ -164,5 +180,22 @@ mod tests {
         first.append(&[2.0], &[2.0]).unwrap();
         assert_eq!((first.n_tokens(), second.n_tokens()), (2, 1));
         assert_eq!((first.k().row(1), first.v().row(1)), (&[2.0][..], &[2.0][..]));
+    }
+
+    #[test]
+    fn a_step_is_its_row_of_the_full_pass_unless_the_query_may_look_ahead() {
+        let wave =
+            |step: f64| Arc::new(Matrix::from_fn(5, 2, |row, col| (step * (2 * row + col) as f64).sin()));
+        let input = HeadInput { q: wave(0.7), k: wave(1.3), v: wave(0.2) };
+        let differences = |mask: Vec<MaskRule>| -> Vec<f64> {
+            let spec = AttentionSpec { mask, ..Default::default() };
+            let full = attend(&input, &spec, 0);
+            let steps = decode(&input, &spec, 0);
+            steps.iter().enumerate().map(|(t, step)| difference_from_full_pass(step, &full, t)).collect()
+        };
+        assert_eq!(differences(vec![MaskRule::Causal(Corner::TopLeft)]), [0.0; 5]);
+        let open = differences(Vec::new());
+        assert!(open[..4].iter().all(|difference| *difference > 0.1), "{open:?}");
+        assert_eq!(open[4], 0.0);
     }
 }

@@ -28,6 +28,12 @@ impl Caption {
         Self { name, shape: format!("{down} × {across}"), operation: None }
     }
 
+    /// The caption of a matrix that is none of the scene's.
+    pub fn named(markup: &str, color: Color, (down, across): (usize, usize)) -> Self {
+        let name = Label::markup(markup, Face::Bold, NAME, color);
+        Self { name, shape: format!("{down} × {across}"), operation: None }
+    }
+
     /// Says of Q and K that rotary positions have turned them.
     pub fn of_head(mut self, id: MatrixId, head: &HeadEvaluation, theme: &Theme) -> Self {
         if head.unrotated.is_some() && matches!(id, MatrixId::Q | MatrixId::K) {
@@ -90,6 +96,7 @@ pub fn name(id: MatrixId, transposed: bool) -> String {
         MatrixId::XPositions | MatrixId::ContextPositions => "P",
         MatrixId::GivenContext => "context before positions",
         MatrixId::AlibiBias => "ALiBi bias",
+        MatrixId::Pairs => "pairs",
     };
     let is_input =
         matches!(id, MatrixId::Q | MatrixId::K | MatrixId::V | MatrixId::UnrotatedQ | MatrixId::UnrotatedK);
@@ -117,7 +124,8 @@ pub fn name_color(id: MatrixId, theme: &Theme) -> Color {
         | MatrixId::XPositions
         | MatrixId::GivenContext
         | MatrixId::ContextPositions
-        | MatrixId::AlibiBias => theme.ink,
+        | MatrixId::AlibiBias
+        | MatrixId::Pairs => theme.ink,
     }
 }
 

@@ -236,6 +236,8 @@ pub enum MatrixId {
     ContextPositions,
     /// What ALiBi adds to the scaled scores.
     AlibiBias,
+    /// Numbers of a closer look, one for each pair of a query and a key. No matrix of the scene: it can be pointed at, not looked up.
+    Pairs,
 }
 
 /// One cell, addressed as the matrix is written, whatever way round it is drawn.

@@ -27,6 +27,8 @@ pub struct FigureInput<'a> {
     pub projection: Option<&'a Projection>,
     /// How attention comes to know where a token stands.
     pub position: Position,
+    /// The scene itself, which remembers what was rounded away. Evaluations made by hand have none.
+    pub scene: Option<&'a Scene>,
 }
 
 impl<'a> FigureInput<'a> {
@@ -42,6 +44,7 @@ impl<'a> FigureInput<'a> {
             spec: scene.attention_spec(),
             projection: scene.projection(),
             position: scene.spec().position,
+            scene: Some(scene),
         }
     }
 
@@ -83,6 +86,7 @@ impl<'a> FigureInput<'a> {
             MatrixId::GivenContext => self.sinusoidal_context().map(|added| &*added.context),
             MatrixId::ContextPositions => self.sinusoidal_context().map(|added| &*added.context_positions),
             MatrixId::AlibiBias => stages.alibi.as_ref().map(|alibi| &*alibi.bias),
+            MatrixId::Pairs => None,
         }
     }
 

@@ -30,6 +30,7 @@ impl MatrixId {
             Self::GivenContext => "context_given",
             Self::ContextPositions => "context_positions",
             Self::AlibiBias => "alibi_bias",
+            Self::Pairs => "pairs",
         }
     }
 
@@ -59,20 +60,27 @@ impl MatrixId {
             Self::GivenContext => "Context before positions",
             Self::ContextPositions => "Positions of the context",
             Self::AlibiBias => "ALiBi bias",
+            Self::Pairs => "Queries by keys",
         }
     }
 
     /// Whether a cell of it is a pair of a query and a key.
     pub const fn is_score_like(self) -> bool {
-        matches!(self, Self::RawScores | Self::ScaledScores | Self::MaskedScores | Self::Weights)
+        matches!(
+            self,
+            Self::RawScores | Self::ScaledScores | Self::MaskedScores | Self::Weights | Self::Pairs
+        )
     }
 
     /// What its rows and columns stand for.
     pub const fn axes(self) -> (AxisOf, AxisOf) {
         match self {
-            Self::RawScores | Self::ScaledScores | Self::MaskedScores | Self::Weights | Self::AlibiBias => {
-                (AxisOf::Queries, AxisOf::Keys)
-            }
+            Self::RawScores
+            | Self::ScaledScores
+            | Self::MaskedScores
+            | Self::Weights
+            | Self::AlibiBias
+            | Self::Pairs => (AxisOf::Queries, AxisOf::Keys),
             Self::X
             | Self::Q
             | Self::Output

@@ -5,7 +5,7 @@ use super::numbers::LARGE;
 use super::sizing::{CellPlan, NARROWEST, PADDING};
 use super::sketch::{HALF_DIGIT, Sketch, width};
 use super::{
-    Anchor, Cells, ColorScale, FigureInput, FigureOptions, Grid, MatrixId, NumberFormat, Outcome, Point,
+    Anchor, Cells, ColorScale, FigureInput, FigureOptions, Grid, MatrixId, NumberFormat, Outcome, Pin, Point,
     Rect, Signed, Size, Theme,
 };
 use crate::engine::{Attention, Matrix};
@@ -22,38 +22,82 @@ pub struct MatrixView<'a> {
     /// Whether rows of the matrix run across the paper.
     pub transposed: bool,
     /// Whose mask hides cells, where this is a stage after the mask.
-    hidden_by: Option<&'a Attention>,
+    hidden_by: Option<Hidden<'a>>,
+    /// Under which name cells can be pointed at.
+    pointed_at_as: Option<MatrixId>,
     /// The largest weight of each query, where colours are relative to it.
     row_tops: Option<Vec<f64>>,
     /// Numbers among which the widest is, once written.
     extremes: Vec<f64>,
 }
 
+/// Whose mask hides the cells of a matrix.
+#[derive(Clone, Copy)]
+pub struct Hidden<'a> {
+    pub by: &'a Attention,
+    /// The pair of a query and a key that the first cell is.
+    pub first: Pin,
+}
+
+impl<'a> Hidden<'a> {
+    /// Cell (i, j) is query i and key j.
+    pub fn by(attention: &'a Attention) -> Self {
+        Self { by: attention, first: Pin { query: 0, key: 0 } }
+    }
+}
+
 impl<'a> MatrixView<'a> {
-    /// The matrix of that name; `None` where the scene has none.
-    pub fn new(input: &FigureInput<'a>, id: MatrixId, options: &FigureOptions) -> Option<Self> {
-        let values = input.matrix(id, options.head)?;
-        let head = input.head(options.head)?;
-        let masked = matches!(id, MatrixId::MaskedScores | MatrixId::Weights);
-        let format = format_of(id, values, options.decimals);
+    /// Numbers that are no matrix of the scene, looking like its matrix `alike`. Cells can be pointed at only under another name
+    /// ([`Self::pointed_at_as`]).
+    pub fn of_numbers(
+        alike: MatrixId,
+        values: &'a Matrix,
+        head: usize,
+        hidden_by: Option<Hidden<'a>>,
+        options: &FigureOptions,
+    ) -> Self {
+        let format = format_of(alike, values, options.decimals);
         let mut view = Self {
-            id,
-            head: head.query_head,
+            id: alike,
+            head,
             values,
             scale: ColorScale::weights(options.palette, options.theme.colors()),
             format,
             natural: format,
             transposed: false,
-            hidden_by: masked.then_some(&head.attention),
+            hidden_by,
+            pointed_at_as: None,
             row_tops: None,
             extremes: extremes(values),
         };
-        match hues_of(id) {
+        match hues_of(alike) {
             Some(hues) => view.scale = view.signed(hues, options.theme.colors()),
             None if options.weights_per_row => view.row_tops = Some(row_tops(values)),
             None => {}
         }
-        Some(view)
+        view
+    }
+
+    /// The matrix of that name; `None` where the scene has none.
+    pub fn new(input: &FigureInput<'a>, id: MatrixId, options: &FigureOptions) -> Option<Self> {
+        let values = input.matrix(id, options.head)?;
+        let head = input.head(options.head)?;
+        let masked = matches!(id, MatrixId::MaskedScores | MatrixId::Weights);
+        let hidden_by = masked.then(|| Hidden::by(&head.attention));
+        let view = Self::of_numbers(id, values, head.query_head, hidden_by, options);
+        Some(view.pointed_at_as(id))
+    }
+
+    /// Makes its cells answer to the pointer as those of `id`.
+    pub fn pointed_at_as(mut self, id: MatrixId) -> Self {
+        self.pointed_at_as = Some(id);
+        self
+    }
+
+    /// Colours and digits of another view, of which this is a part.
+    pub fn as_part_of(mut self, whole: &Self) -> Self {
+        (self.scale, self.format, self.natural) = (whole.scale, whole.format, whole.natural);
+        self
     }
 
     /// The same matrix with its rows across the paper.
@@ -76,15 +120,15 @@ impl<'a> MatrixView<'a> {
 
     /// Whether the cell is shown as hidden. A weight that a row policy puts under a mask is shown as the number it is.
     pub fn is_blocked(&self, row: usize, col: usize) -> bool {
-        self.hidden_by.is_some_and(|attention| {
-            !attention.allows(row, col)
+        self.hidden_by.is_some_and(|Hidden { by, first }| {
+            !by.allows(first.query + row, first.key + col)
                 && (self.id == MatrixId::MaskedScores || self.values.get(row, col) == 0.0)
         })
     }
 
     /// Whether any cell is shown as hidden.
     pub fn has_blocked(&self) -> bool {
-        self.hidden_by.is_some_and(|attention| attention.blocked_by.iter().any(|layer| layer.is_some()))
+        self.hidden_by.is_some_and(|hidden| hidden.by.blocked_by.iter().any(|layer| layer.is_some()))
             && (0..self.values.rows()).any(|row| (0..self.values.cols()).any(|col| self.is_blocked(row, col)))
     }
 
@@ -133,7 +177,8 @@ impl<'a> MatrixView<'a> {
         let Size { width, height } = self.size(plan);
         let rect = Rect { x: at.x, y: at.y, width, height };
         let (rows, cols) = (self.values.rows(), self.values.cols());
-        let grid = Grid { matrix: self.id, head: self.head, rect, rows, cols, transposed: self.transposed };
+        let matrix = self.pointed_at_as.unwrap_or(self.id);
+        let grid = Grid { matrix, head: self.head, rect, rows, cols, transposed: self.transposed };
         if rows == 0 || cols == 0 {
             draw_empty(sketch, rect);
             return grid;
@@ -157,7 +202,9 @@ impl<'a> MatrixView<'a> {
             self.draw_digits(sketch, rect, digits, &outcomes);
         }
         sketch.border(rect);
-        sketch.grid(grid);
+        if self.pointed_at_as.is_some() {
+            sketch.grid(grid);
+        }
         grid
     }
 
@@ -194,10 +241,10 @@ impl<'a> MatrixView<'a> {
                 y: rect.y + (i / across) as f32 * height + height / 2.0 + HALF_DIGIT * size,
             };
             match outcome {
-                Outcome::Blocked if self.id == MatrixId::Weights => {
-                    sketch.text("0", style, at, Anchor::Middle)
+                Outcome::Blocked if self.id == MatrixId::MaskedScores => {
+                    sketch.text("−∞", style, at, Anchor::Middle)
                 }
-                Outcome::Blocked => sketch.text("−∞", style, at, Anchor::Middle),
+                Outcome::Blocked => sketch.text("0", style, at, Anchor::Middle),
                 _ => sketch.text(&self.format.write(self.values.get(row, col)), style, at, Anchor::Middle),
             };
         }
@@ -237,6 +284,7 @@ fn format_of(id: MatrixId, values: &Matrix, decimals: usize) -> NumberFormat {
         MatrixId::ScaledScores
         | MatrixId::MaskedScores
         | MatrixId::Weights
+        | MatrixId::Pairs
         | MatrixId::Output
         | MatrixId::Concat
         | MatrixId::FinalOutput => NumberFormat::fixed(decimals),
@@ -265,6 +313,7 @@ fn hues_of(id: MatrixId) -> Option<Signed> {
         | MatrixId::XPositions
         | MatrixId::GivenContext
         | MatrixId::ContextPositions
-        | MatrixId::AlibiBias => Some(Signed::Scores),
+        | MatrixId::AlibiBias
+        | MatrixId::Pairs => Some(Signed::Scores),
     }
 }

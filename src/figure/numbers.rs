@@ -112,6 +112,14 @@ fn with_exponent(value: f64) -> String {
     format!("{sign}{mantissa}e{exponent}")
 }
 
+/// An error or another small number with two significant digits: `0`, `0.0013` as `1.3e−3`, `250` as `2.5e2`.
+pub(super) fn format_small(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format_number(value, 0);
+    }
+    format!("{value:.1e}").replace('-', "−")
+}
+
 /// `value` with as many decimals as it needs, at most `most`: for scales, factors and range ends (`2`, `1.4142`, `0.5`).
 pub fn format_short(value: f64, most: usize) -> String {
     let text = format_number(value, most);
@@ -167,6 +175,12 @@ mod tests {
         assert_eq!(format_number(2.5e12, 4), "2.5e12");
         assert_eq!(format_number(f64::MAX, 4), "1.8e308");
         assert_eq!(format_number(999_999.5, 0), "1000000");
+    }
+
+    #[test]
+    fn small_numbers_keep_two_digits() {
+        let written = [0.0, 0.001_34, -2.2e-16, 1.0, f64::NAN].map(format_small);
+        assert_eq!(written, ["0", "1.3e−3", "−2.2e−16", "1.0e0", "NaN"]);
     }
 
     #[test]

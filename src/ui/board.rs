@@ -166,7 +166,8 @@ fn figure(
         let Some(pointer) = response.hover_pos().or(response.interact_pointer_pos()) else { continue };
         let Some(cell) = grid.cell_at(transform.figure_point(pointer)) else { continue };
         hovered = Some((grid.head, cell));
-        if response.double_clicked() {
+        let is_of_scene = cell.matrix != MatrixId::Pairs;
+        if response.double_clicked() && is_of_scene {
             out.push(Command::Focus(if session.focus().is_some() { None } else { Some(cell.matrix) }));
         } else if response.clicked() {
             click(session, state, out, grid.head, cell);
@@ -196,7 +197,8 @@ fn click(session: &Session, state: &mut UiState, out: &mut Outbox, head: usize, 
     if head != session.head() {
         out.push(Command::SelectHead(head));
     }
-    state.board.selected = Some(cell);
+    // What is no matrix of the scene has nothing for the keyboard to act on.
+    state.board.selected = Some(cell).filter(|cell| cell.matrix != MatrixId::Pairs);
     if cell.matrix.is_score_like() {
         out.push(Command::Pin { query: cell.row, key: cell.col });
     }

@@ -123,6 +123,11 @@ fn part_rect(grid: &Grid, part: Part) -> Rect {
 /// The cell in words: which matrix, which query and key, the value with all its digits, who blocks it.
 pub fn tooltip(ui: &mut Ui, session: &Session, head: usize, cell: CellRef) {
     let colors = Colors::in_use(ui);
+    if cell.matrix == MatrixId::Pairs {
+        ui.label(RichText::new(where_it_is(session, cell)).color(colors.muted).small());
+        ui.label(RichText::new("click to pin").color(colors.muted).small());
+        return;
+    }
     let Some(matrix) = session.matrix_of_head(cell.matrix, head) else { return };
     if cell.row >= matrix.rows() || cell.col >= matrix.cols() {
         return;
@@ -150,6 +155,9 @@ fn where_it_is(session: &Session, cell: CellRef) -> String {
         MatrixId::RawScores | MatrixId::ScaledScores | MatrixId::MaskedScores | MatrixId::Weights => {
             let key = label(scene.key_labels(), cell.col);
             format!("{}: {}, key {} “{key}”", cell.matrix.label(), query(), cell.col + 1)
+        }
+        MatrixId::Pairs => {
+            format!("{}, key {} “{}”", query(), cell.col + 1, label(scene.key_labels(), cell.col))
         }
         MatrixId::Q | MatrixId::Output => {
             format!("{}: {}, feature {}", cell.matrix.label(), query(), cell.col + 1)

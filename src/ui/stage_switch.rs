@@ -2,6 +2,7 @@
 
 use egui::{RichText, Ui};
 
+use crate::figure::Study;
 use crate::scene::{Position, Scene, Stage};
 use crate::session::{Centre, Command, Edit, Session};
 
@@ -24,7 +25,8 @@ const ROOM_FOR_SHARING: f32 = 400.0;
 pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbox) {
     ui.horizontal(|ui| {
         centre_switch(ui, session, out);
-        if session.centre() == Centre::Board {
+        closer_looks(ui, session, out);
+        if matches!(session.centre(), Centre::Board | Centre::Study(_)) {
             head_picker(ui, session, out);
         }
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
@@ -74,6 +76,29 @@ fn centre_switch(ui: &mut Ui, session: &Session, out: &mut Outbox) {
     if let Some(centre) = widgets::segments(ui, &options, session.centre()) {
         out.push(Command::Show(centre));
     }
+}
+
+/// The closer looks behind one word, which names the one in the centre.
+fn closer_looks(ui: &mut Ui, session: &Session, out: &mut Outbox) {
+    let current = match session.centre() {
+        Centre::Study(study) => Some(study),
+        _ => None,
+    };
+    let colors = Colors::in_use(ui);
+    let (text, ink) = match current {
+        Some(study) => (study.label(), colors.accent),
+        None => ("closer looks", colors.muted),
+    };
+    let button = egui::Button::new(RichText::new(format!("{text} ▾")).color(ink).size(12.5)).frame(false);
+    let (response, _) = egui::containers::menu::MenuButton::from_button(button).ui(ui, |ui| {
+        for study in Study::ALL {
+            if ui.selectable_label(current == Some(study), study.label()).clicked() {
+                out.push(Command::Show(Centre::Study(study)));
+            }
+        }
+    });
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Closer looks"));
+    response.on_hover_text("Number formats, tiles, decoding, gradients, linear attention");
 }
 
 /// Query heads with the KV head that each reads.

@@ -1,0 +1,189 @@
+//! Gradients: how the weights of a query answer to its scores, and the way back to Q, K and V.
+
+use super::super::axis::Axis;
+use super::super::board::LABEL_GAP;
+use super::super::caption::{Caption, SMALL};
+use super::super::matrix_view::MatrixView;
+use super::super::sizing::CellPlan;
+use super::super::{Anchor, Face, Label, MatrixId, Point, Size};
+use super::page::{Page, ROOM};
+use super::row::{DIGITS_UP_TO, LABEL_BAND, Outlined, Panel, digits_of, row_height};
+use crate::engine::{Gradients, Matrix, ScorerGradients, backward, slope, softmax_jacobian};
+
+/// Extent of the Jacobian without digits, in points.
+const COLOR_SIDE: f32 = 300.0;
+
+/// Weights, slopes and Jacobian on one axis, then the gradients of the inputs.
+pub fn draw(page: &mut Page<'_>) {
+    let row = Row::of(page);
+    match row.obstacle(page) {
+        Some(sentence) => page.say(&sentence),
+        None => row.draw(page),
+    }
+    page.part("the way back from L = the sum of all outputs, so that every entry of ∂L/∂output is 1");
+    let ones = page.head.attention.output.map(|_| 1.0);
+    let gradients = backward(&page.head.input, page.spec(), &page.head.attention, &ones);
+    draw_inputs(page, &gradients);
+    draw_scorer(page, &gradients.scorer);
+    if page.input.heads.len() > 1 {
+        page.remark("of this query head alone; a KV head that several query heads read adds up theirs");
+    }
+}
+
+/// The numbers that one softmax makes: a row of weights, or a column where softmax runs over the queries.
+struct Row<'a> {
+    weights: Vec<f64>,
+    axis: Axis<'a>,
+    sees_nothing: bool,
+}
+
+impl<'a> Row<'a> {
+    fn of(page: &Page<'a>) -> Self {
+        let attention = &page.head.attention;
+        let query = page.query();
+        if page.is_over_queries() {
+            let key = page.pin.map_or(0, |pin| pin.key);
+            let queries = 0..page.n_q();
+            return Self {
+                weights: queries.clone().map(|query| attention.weights.get(query, key)).collect(),
+                axis: page.query_axis(),
+                sees_nothing: !queries.into_iter().any(|query| attention.allows(query, key)),
+            };
+        }
+        Self {
+            weights: attention.weights.row(query).to_vec(),
+            axis: page.key_axis(),
+            sees_nothing: !(0..page.n_k()).any(|key| attention.allows(query, key)),
+        }
+    }
+
+    /// Why there is no Jacobian to draw.
+    fn obstacle(&self, page: &Page<'_>) -> Option<String> {
+        if self.sees_nothing {
+            let sentence =
+                "No score of this softmax is visible, so its weights answer to none: every slope is 0.";
+            return Some(sentence.to_owned());
+        }
+        let broken = self.weights.iter().any(|weight| weight.is_nan());
+        broken.then(|| format!("The weights of {} are NaN, and so is every slope.", page.query_words()))
+    }
+
+    fn draw(&self, page: &mut Page<'_>) {
+        let n = self.weights.len();
+        let row = |of: fn(f64) -> f64| Matrix::from_fn(1, n, |_, at| of(self.weights[at]));
+        let (weights, slopes) = (row(|weight| weight), row(slope));
+        let jacobian = softmax_jacobian(&self.weights);
+        let head = page.head.query_head;
+        let view = |id, numbers| MatrixView::of_numbers(id, numbers, head, None, page.options);
+        let views = [
+            view(MatrixId::Weights, &weights),
+            view(MatrixId::Pairs, &slopes),
+            view(MatrixId::Pairs, &jacobian),
+        ];
+        let plan = plan_of(&views, n);
+        let names = ["p", "p(1 − p)"];
+        let labels = self.axis.widest(&page.sketch).max(58.0);
+        let x = labels + LABEL_GAP;
+        let mut y = page.y + LABEL_BAND;
+        for (i, view) in views.into_iter().enumerate() {
+            let height = if i < 2 { row_height(1).min(24.0) } else { plan.cell.height };
+            let own = CellPlan { cell: Size { height, ..plan.cell }, ..plan };
+            let grid = view.draw(&mut page.sketch, Point { x, y }, own);
+            match names.get(i) {
+                Some(name) => {
+                    let style = page.sketch.bold(10.5, page.sketch.theme.ink);
+                    let at = Point { x: x - LABEL_GAP, y: grid.rect.center().y };
+                    page.sketch.text_in_middle(name, style, at, Anchor::End);
+                }
+                None => self.axis.down(&mut page.sketch, grid.rect, x - LABEL_GAP),
+            }
+            if i == 0 {
+                self.axis.fitted(&page.sketch, own.cell.width).across(&mut page.sketch, grid.rect, y - 6.0);
+            }
+            if let Some(pinned) = self.axis.pinned {
+                page.sketch.pin(grid.cell_rect(if i < 2 { 0 } else { pinned }, pinned));
+            }
+            y = grid.rect.bottom() + if i == 1 { 14.0 } else { 6.0 };
+        }
+        let caption = Caption::named("softmax Jacobian", page.sketch.theme.ink, (n, n))
+            .with_operation(&jacobian_words(&jacobian), page.sketch.theme);
+        page.y = caption.draw(&mut page.sketch, Point { x, y: y + 9.0 });
+        let of = if page.is_over_queries() {
+            "of the pinned key, whose softmax runs over the queries"
+        } else {
+            "of the query"
+        };
+        let note = format!("p: the weights {of}; a weight answers to its own score by p(1 − p), at most 1/4");
+        let note = Label::plain(&note, Face::Regular, SMALL, page.sketch.theme.muted);
+        page.y += 14.0;
+        page.sketch.extend(note.place(Point { x, y: page.y }, Anchor::Start));
+    }
+}
+
+/// What it is. With a sink, or rounded, weights do not sum to 1, and its rows not to 0.
+fn jacobian_words(jacobian: &Matrix) -> String {
+    let sums_to_zero = jacobian.iter_rows().all(|row| row.iter().sum::<f64>().abs() < 1e-12);
+    let sums = if sums_to_zero { "; rows and columns sum to 0" } else { "" };
+    format!("diag(p) − p p^T: how weight ↓ answers to score →{sums}")
+}
+
+/// One width of columns for all three, with digits while they fit.
+fn plan_of(views: &[MatrixView<'_>], n: usize) -> CellPlan {
+    let height = row_height(n);
+    let digits = digits_of(height);
+    let width = views.iter().map(|view| view.cell_width(digits)).fold(0.0, f32::max);
+    match n <= DIGITS_UP_TO && width * n as f32 <= ROOM - 100.0 {
+        true => CellPlan { cell: Size { width, height }, digits: Some(digits) },
+        false => {
+            let side = (COLOR_SIDE / n as f32).min(22.0);
+            CellPlan { cell: Size { width: side, height: side }, digits: None }
+        }
+    }
+}
+
+fn panel<'l>(page: &Page<'_>, alike: MatrixId, values: &'l Matrix, markup: &str) -> Panel<'l> {
+    let view = MatrixView::of_numbers(alike, values, page.head.query_head, None, page.options);
+    let color = super::super::caption::name_color(alike, page.sketch.theme);
+    let caption = Caption::named(markup, color, (values.rows(), values.cols()));
+    Panel { legend: true, ..Panel::new(view, caption) }
+}
+
+fn draw_inputs(page: &mut Page<'_>, gradients: &Gradients) {
+    let rotated = if page.head.unrotated.is_some() { " rotated" } else { "" };
+    let panels = [
+        Panel {
+            labels: (Some(page.query_axis()), None),
+            outlined: Outlined::Row(page.pin.map(|pin| pin.query)),
+            ..panel(page, MatrixId::Q, &gradients.q, &format!("∂L/∂Q{rotated}"))
+        },
+        Panel {
+            labels: (Some(page.key_axis()), None),
+            outlined: Outlined::Row(page.pin.map(|pin| pin.key)),
+            ..panel(page, MatrixId::K, &gradients.k, &format!("∂L/∂K{rotated}"))
+        },
+        Panel {
+            outlined: Outlined::Row(page.pin.map(|pin| pin.key)),
+            ..panel(page, MatrixId::V, &gradients.v, "∂L/∂V")
+        },
+    ];
+    page.row(&panels);
+}
+
+/// The parameters that the scorer has of its own.
+fn draw_scorer(page: &mut Page<'_>, gradients: &ScorerGradients) {
+    let v;
+    let panels = match gradients {
+        ScorerGradients::None => return,
+        ScorerGradients::Additive { w_q, w_k, v: numbers } => {
+            v = Matrix::from_fn(1, numbers.len(), |_, at| numbers[at]);
+            vec![
+                panel(page, MatrixId::Q, w_q, "∂L/∂W_q"),
+                panel(page, MatrixId::K, w_k, "∂L/∂W_k"),
+                panel(page, MatrixId::RawScores, &v, "∂L/∂v"),
+            ]
+        }
+        ScorerGradients::General { w } => vec![panel(page, MatrixId::RawScores, w, "∂L/∂W")],
+    };
+    page.part("the scorer's own parameters");
+    page.row(&panels);
+}

@@ -3,13 +3,15 @@
 use super::super::axis::Axis;
 use super::super::board::LABEL_GAP;
 use super::super::caption::{Caption, SMALL};
-use super::super::matrix_view::MatrixView;
+use super::super::matrix_view::{Hidden, MatrixView};
 use super::super::sizing::CellPlan;
-use super::super::{Anchor, Face, Label, MatrixId, Point, Size};
+use super::super::{Anchor, Face, Label, MatrixId, Pin, Point, Size};
 use super::page::{Page, ROOM};
 use super::row::{DIGITS_UP_TO, LABEL_BAND, Outlined, Panel, digits_of, row_height};
 use crate::engine::{Gradients, Matrix, ScorerGradients, backward, slope, softmax_jacobian};
 
+/// Gradients of scores below this are rounding.
+const NOTHING: f64 = 1e-13;
 /// Extent of the Jacobian without digits, in points.
 const COLOR_SIDE: f32 = 300.0;
 
@@ -24,6 +26,9 @@ pub fn draw(page: &mut Page<'_>) {
     let ones = page.head.attention.output.map(|_| 1.0);
     let gradients = backward(&page.head.input, page.spec(), &page.head.attention, &ones);
     draw_inputs(page, &gradients);
+    if gradients.raw_scores.data().iter().all(|gradient| gradient.abs() < NOTHING) {
+        page.say(&silence(&page.head.attention.weights));
+    }
     draw_scorer(page, &gradients.scorer);
     if page.input.heads.len() > 1 {
         page.remark("of this query head alone; a KV head that several query heads read adds up theirs");
@@ -74,11 +79,13 @@ impl<'a> Row<'a> {
         let (weights, slopes) = (row(|weight| weight), row(slope));
         let jacobian = softmax_jacobian(&self.weights);
         let head = page.head.query_head;
-        let view = |id, numbers| MatrixView::of_numbers(id, numbers, head, None, page.options);
+        let hidden = (!page.is_over_queries())
+            .then(|| Hidden { by: &page.head.attention, first: Pin { query: page.query(), key: 0 } });
+        let view = |id, numbers, hidden| MatrixView::of_numbers(id, numbers, head, hidden, page.options);
         let views = [
-            view(MatrixId::Weights, &weights),
-            view(MatrixId::Pairs, &slopes),
-            view(MatrixId::Pairs, &jacobian),
+            view(MatrixId::Weights, &weights, hidden),
+            view(MatrixId::Pairs, &slopes, hidden),
+            view(MatrixId::Pairs, &jacobian, None),
         ];
         let plan = plan_of(&views, n);
         let names = ["p", "p(1 − p)"];
@@ -167,6 +174,15 @@ fn draw_inputs(page: &mut Page<'_>, gradients: &Gradients) {
         },
     ];
     page.row(&panels);
+}
+
+/// Why no score makes a difference to L.
+fn silence(weights: &Matrix) -> String {
+    let why = match weights.data().iter().all(|weight| slope(*weight).abs() < NOTHING) {
+        true => "every weight is 0 or 1, and there its slope is 0",
+        false => "the features of every value that a query sees add up to one and the same number",
+    };
+    format!("L answers to no score here: {why}.")
 }
 
 /// The parameters that the scorer has of its own.

@@ -23,6 +23,7 @@ pub fn draw(page: &mut Page<'_>) {
     draw_weights(page, &elu, "φ(q)·φ(k) over their sum, φ = elu + 1");
     page.part("the output in both orders of the products");
     draw_outputs(page, &elu);
+    page.y += 14.0;
     page.table(&costs(&elu));
     page.say(&outputs_words(&elu));
     if page.n_q().max(page.n_k()) <= BOTH_UP_TO {

@@ -32,8 +32,8 @@ pub struct Page<'a> {
     pub sketch: Sketch,
     /// The upper edge of what comes next.
     pub y: f32,
-    /// Nothing stands on it but its title.
-    is_fresh: bool,
+    /// The foot of its title.
+    start: f32,
     title: String,
     words: Vec<String>,
 }
@@ -49,7 +49,7 @@ impl<'a> Page<'a> {
             pin: valid_pin(input, options),
             sketch: Sketch::new(options.theme.colors()),
             y: 0.0,
-            is_fresh: true,
+            start: 0.0,
             title: study.label().to_owned(),
             words: Vec::new(),
         };
@@ -78,6 +78,7 @@ impl<'a> Page<'a> {
             self.y += LINE;
         }
         self.y += 3.0;
+        self.start = self.y;
     }
 
     pub fn n_q(&self) -> usize {
@@ -146,15 +147,13 @@ impl<'a> Page<'a> {
     /// The name of a part.
     pub fn part(&mut self, name: &str) {
         let style = self.sketch.bold(SMALL + 1.0, self.sketch.theme.muted);
-        self.y += if self.is_fresh { 10.0 } else { PART_GAP };
-        self.is_fresh = false;
+        self.y += if self.y <= self.start { 10.0 } else { PART_GAP };
         self.sketch.text(name, style, Point { x: 0.0, y: self.y }, Anchor::Start);
         self.y += 11.0;
     }
 
     /// Matrices side by side.
     pub fn row(&mut self, panels: &[Panel<'_>]) {
-        self.is_fresh = false;
         self.y = draw_row(&mut self.sketch, panels, self.y, ROOM, self.options.legends);
     }
 

@@ -10,7 +10,9 @@ use super::super::sketch::{Sketch, width};
 use super::super::{Anchor, Pin, Point, Size};
 
 /// Up to this many rows or columns hold digits.
-pub const DIGITS_UP_TO: usize = 24;
+pub const DIGITS_UP_TO: usize = 16;
+/// Up to this many features hold digits where they stand beside positions.
+pub const FEATURES_UP_TO: usize = 12;
 /// Sizes of digits, from comfortable to tight, in points.
 const DIGITS: [f32; 3] = [9.5, 8.75, 8.0];
 /// Extent of a side without digits, in points.
@@ -151,7 +153,8 @@ fn draw_panel(sketch: &mut Sketch, panel: &Panel<'_>, plan: CellPlan, at: Point,
         Outlined::Nothing | Outlined::Cell(None) | Outlined::Row(None) => {}
     }
     let mut y = panel.caption.draw(sketch, Point { x: at.x, y: grid.rect.bottom() + CAPTION_DROP });
-    if panel.legend && legends {
+    let has_range = panel.view.scale.range().0 < panel.view.scale.range().1;
+    if panel.legend && legends && has_range {
         let room = grid.rect.width.max(60.0);
         y = legend(sketch, &panel.view.scale, panel.view.subject(), Point { x: at.x, y: y + 9.0 }, room);
     }

@@ -8,7 +8,7 @@ use super::super::sizing::CellPlan;
 use super::super::sketch::width;
 use super::super::{Anchor, MatrixId, Pin, Point, Rect, Size, Stroke};
 use super::page::Page;
-use super::row::{DIGITS_UP_TO, digits_of, row_height};
+use super::row::{DIGITS_UP_TO, FEATURES_UP_TO, digits_of, row_height};
 use super::table::Table;
 use crate::engine::{Matrix, OnlineStep, Precision, TileSize, TiledAttention, attend_tiled};
 
@@ -18,8 +18,6 @@ const PITCH: f32 = 32.0;
 const GAP: f32 = 26.0;
 /// Extent of the scores where cells hold no digits, in points.
 const COLOR_WIDTH: f32 = 320.0;
-/// Up to this many value features hold digits.
-const FEATURES_UP_TO: usize = 12;
 /// Scores with digits take up to this much room, in points.
 const SCORES_ROOM: f32 = 520.0;
 
@@ -210,14 +208,17 @@ fn comparison(page: &mut Page<'_>, tiled: &TiledAttention) {
     let more = if attention.output.cols() > FEATURES_UP_TO { ", …" } else { "" };
     let board = format!("The row of the board is [{}{more}]", output.join(", "));
     let format = page.spec().precision;
-    let end = match (difference == 0.0, format) {
-        (true, _) => "; the tiles end with the same, digit for digit.".to_owned(),
-        (false, Precision::F64) => format!("; the tiles end within {} of it.", format_small(difference)),
-        (false, narrow) => format!(
-            "; the tiles, kept in f64, end within {} of it, which was computed in {}.",
-            format_small(difference),
-            narrow.label()
-        ),
+    let kept = match format {
+        Precision::F64 => String::new(),
+        narrow => format!(", computed in {}", narrow.label()),
     };
-    page.say(&(board + &end));
+    let tiles = if kept.is_empty() { "the tiles" } else { "the tiles, kept in f64," };
+    let end = if difference == 0.0 {
+        "end with the same, digit for digit".to_owned()
+    } else if difference.is_nan() {
+        "end differently".to_owned()
+    } else {
+        format!("end within {} of it", format_small(difference))
+    };
+    page.say(&format!("{board}{kept}; {tiles} {end}."));
 }

@@ -200,6 +200,6 @@ fn draw_scorer(page: &mut Page<'_>, gradients: &ScorerGradients) {
         }
         ScorerGradients::General { w } => vec![panel(page, MatrixId::RawScores, w, "∂L/∂W")],
     };
-    page.part("the scorer's own parameters");
+    page.part("the scorer’s own parameters");
     page.row(&panels);
 }

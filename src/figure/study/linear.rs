@@ -20,16 +20,14 @@ pub fn draw(page: &mut Page<'_>) {
     }
     let causal = is_causal(page);
     let elu = linear_attention(&page.head.input, FeatureMap::EluPlusOne, causal);
-    draw_weights(page, &elu, "φ(q)·φ(k) over their sum, φ = elu + 1");
+    draw_weights(page, &elu, MatrixId::Weights, "φ(q)·φ(k) over their sum, φ = elu + 1");
     page.part("the output in both orders of the products");
     draw_outputs(page, &elu);
-    page.y += 14.0;
-    page.table(&costs(&elu));
     page.say(&outputs_words(&elu));
     if page.n_q().max(page.n_k()) <= BOTH_UP_TO {
         let identity = linear_attention(&page.head.input, FeatureMap::Identity, causal);
         page.part("with φ the identity: the products themselves, which may be negative and are not divided by their sum");
-        draw_weights(page, &identity, "q·k");
+        draw_weights(page, &identity, MatrixId::Pairs, "q·k");
     }
     mask_words(page, causal);
 }
@@ -81,13 +79,11 @@ fn pairs<'l>(
 }
 
 /// linear − softmax = difference
-fn draw_weights(page: &mut Page<'_>, linear: &LinearAttention, made_by: &str) {
+fn draw_weights(page: &mut Page<'_>, linear: &LinearAttention, alike: MatrixId, made_by: &str) {
     let attention = &page.head.attention;
     let difference = linear.difference_from(&attention.weights);
     let theme = page.sketch.theme;
     let hidden = is_causal(page).then_some(attention);
-    let is_share = linear.weights.data().iter().all(|weight| (0.0..=1.0).contains(weight));
-    let alike = if is_share { MatrixId::Weights } else { MatrixId::Pairs };
     let first = pairs(page, alike, &linear.weights, hidden, "linear");
     let second = pairs(page, MatrixId::Weights, &attention.weights, Some(attention), "softmax");
     let third = pairs(page, MatrixId::Pairs, &difference, hidden, "difference");
@@ -138,7 +134,7 @@ fn draw_outputs(page: &mut Page<'_>, linear: &LinearAttention) {
         state,
         panel(MatrixId::Output, &page.head.attention.output, "softmax output", "output of the board"),
     ];
-    page.row(&panels);
+    page.row_with(&panels, Some(&costs(linear)));
 }
 
 fn costs(linear: &LinearAttention) -> Table {
@@ -173,7 +169,7 @@ fn mask_words(page: &mut Page<'_>, causal: bool) {
     if !ignored.is_empty() {
         let rest = if causal { "causal alone" } else { "no mask" };
         page.say(&format!(
-            "Linear attention here follows {rest}; not applied to it: {}. They have no form that keeps the state small.",
+            "Linear attention here follows {rest}; not applied to it: {}.",
             ignored.join(", ")
         ));
     } else if causal {

@@ -1,7 +1,7 @@
 //! One sheet: a title, then parts from top to bottom, each with its own height.
 
 use super::super::axis::Axis;
-use super::super::board::{MARGIN, valid_pin};
+use super::super::board::{GAP, MARGIN, valid_pin};
 use super::super::caption::SMALL;
 use super::super::single::head_words;
 use super::super::sketch::Sketch;
@@ -129,7 +129,7 @@ impl<'a> Page<'a> {
     /// A sentence, which is also told to a person who cannot see the figure.
     pub fn say(&mut self, sentence: &str) {
         let style = self.sketch.ink(TEXT);
-        self.y += 4.0;
+        self.y += 8.0;
         for line in wrapped(sentence, style) {
             self.y += LINE;
             self.sketch.text(&line, style, Point { x: 0.0, y: self.y }, Anchor::Start);
@@ -154,12 +154,28 @@ impl<'a> Page<'a> {
 
     /// Matrices side by side.
     pub fn row(&mut self, panels: &[Panel<'_>]) {
-        self.y = draw_row(&mut self.sketch, panels, self.y, ROOM, self.options.legends);
+        self.row_with(panels, None);
+    }
+
+    /// Matrices side by side, and a table at their right or, without room for it there, below them.
+    pub fn row_with(&mut self, panels: &[Panel<'_>], table: Option<&Table>) {
+        let top = self.y;
+        let (right, bottom) = draw_row(&mut self.sketch, panels, top, ROOM, self.options.legends);
+        self.y = bottom;
+        let Some(table) = table else { return };
+        let x = right + 1.5 * GAP;
+        if x + table.width(&self.sketch) > ROOM {
+            self.y += 14.0;
+            return self.table(table);
+        }
+        let first = top + 32.0;
+        table.draw(&mut self.sketch, Point { x, y: top + 14.0 }, first);
+        self.y = bottom.max(first + table.height() - 8.0);
     }
 
     pub fn table(&mut self, table: &Table) {
         self.y += 14.0;
-        let first = self.y + 16.0;
+        let first = self.y + 18.0;
         table.draw(&mut self.sketch, Point { x: 0.0, y: self.y }, first);
         self.y = first + table.height() - 8.0;
     }

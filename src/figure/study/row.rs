@@ -115,8 +115,8 @@ pub fn fits_with_digits(sketch: &Sketch, panels: &[Panel<'_>], room: f32) -> boo
     small && fitting_digits(sketch, panels, room).is_some()
 }
 
-/// Draws the panels below `y`, their upper edges on one line; returns the lowest baseline.
-pub fn draw_row(sketch: &mut Sketch, panels: &[Panel<'_>], y: f32, room: f32, legends: bool) -> f32 {
+/// Draws the panels below `y`, their upper edges on one line; returns the right edge and the lowest baseline.
+pub fn draw_row(sketch: &mut Sketch, panels: &[Panel<'_>], y: f32, room: f32, legends: bool) -> (f32, f32) {
     let digits = fitting_digits(sketch, panels, room);
     let has_labels_above = panels.iter().any(|panel| panel.axes().1.is_some());
     let top = y + if has_labels_above { LABEL_BAND } else { 8.0 };
@@ -128,7 +128,7 @@ pub fn draw_row(sketch: &mut Sketch, panels: &[Panel<'_>], y: f32, room: f32, le
         lowest = lowest.max(draw_panel(sketch, panel, plan, Point { x: left, y: top }, legends));
         x = left + panel.slot(sketch, plan);
     }
-    lowest
+    (x, lowest)
 }
 
 fn draw_sign(sketch: &mut Sketch, panel: &Panel<'_>, at: Point) {

@@ -95,7 +95,7 @@ impl<'a> MatrixView<'a> {
     }
 
     /// Colours and digits of another view, of which this is a part.
-    pub fn as_part_of(mut self, whole: &Self) -> Self {
+    pub fn part_of(mut self, whole: &Self) -> Self {
         (self.scale, self.format, self.natural) = (whole.scale, whole.format, whole.natural);
         self
     }

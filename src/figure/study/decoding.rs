@@ -173,7 +173,7 @@ impl Steps<'_> {
         }
         for (t, step) in self.steps.iter().enumerate() {
             let hidden = is_of_keys.then(|| Hidden::by(step));
-            let line = MatrixView::of_numbers(*alike, of(step), head, hidden, options).as_part_of(&whole);
+            let line = MatrixView::of_numbers(*alike, of(step), head, hidden, options).part_of(&whole);
             let y = at.y + t as f32 * plan.cell.height;
             let grid = line.draw(&mut page.sketch, Point { x: at.x, y }, plan);
             match page.pin.filter(|pin| pin.query == t) {

@@ -87,7 +87,7 @@ impl Lines {
             let part = Matrix::from_fn(1, step.n_keys, |_, at| step.scores[at]);
             let hidden = self.hidden(page, step.first_key);
             let part = MatrixView::of_numbers(MatrixId::MaskedScores, &part, head, hidden, options)
-                .as_part_of(&view);
+                .part_of(&view);
             let x = left + step.first_key as f32 * scores.cell.width;
             let grid = part.draw(&mut page.sketch, Point { x, y }, scores);
             if let Some(key) = page
@@ -146,7 +146,7 @@ impl Lines {
             match output {
                 Some(row) => {
                     let view = MatrixView::of_numbers(MatrixId::Output, row, head, None, options);
-                    view.as_part_of(&whole).draw(&mut page.sketch, Point { x: at.x, y }, plan);
+                    view.part_of(&whole).draw(&mut page.sketch, Point { x: at.x, y }, plan);
                 }
                 None => {
                     let style = page.sketch.muted(SMALL + 1.0);

@@ -386,8 +386,15 @@ fn a_scene_without_keys_or_without_queries_can_be_drawn() {
         let spec = AttentionSpec::default();
         let attention = attend(&input, &spec, 0);
         let output = attention.output.clone();
-        let heads =
-            [HeadEvaluation { query_head: 0, kv_head: 0, input, unrotated: None, alibi: None, attention }];
+        let heads = [HeadEvaluation {
+            query_head: 0,
+            kv_head: 0,
+            input,
+            unrotated: None,
+            alibi: None,
+            attention,
+            dropped: None,
+        }];
         let names = |n: usize| vec!["the".to_owned(); n];
         let (queries, keys) = (names(n_q), names(n_k));
         let input = FigureInput {

@@ -109,7 +109,7 @@ fn what_ron_parsers_blame_in_the_wrong_place_is_blamed_at_the_culprit() {
             "Scene(\n  scal: 0.5,\n  scoring: ScaledDt,\n  input: Heads(q: [[[1]]], k: [[[1.0.0]]], v: [[[1]]]),\n)"
         ),
         [
-            "2:3 scal: `scal` is not a field of Scene | Scene has the fields title, topic, notes, tokens, input, scoring, softcap, mask, position, position_offset, softmax, precision, view",
+            "2:3 scal: `scal` is not a field of Scene | Scene has the fields title, topic, notes, tokens, input, scoring, softcap, mask, position, position_offset, softmax, sinks, dropout, precision, fault, view",
             "3:12 scoring: `ScaledDt` is not a scoring | did you mean `ScaledDot`?",
             "4:34 input.k[0][0][0]: `1.0.0` is not a number",
         ]
@@ -194,7 +194,6 @@ fn a_missing_comma_and_a_stray_sign_are_named_and_reading_goes_on() {
 
 #[test]
 fn fields_of_later_versions_are_refused_plainly() {
-    assert_eq!(summaries(&with("fault: NoScale,")), ["3:5 fault: `fault` is not understood by this version"]);
     assert_eq!(
         summaries("Scene(input: Weights(file: \"a\", name: \"b\"))"),
         ["1:14 input: `Weights` is not understood by this version"]

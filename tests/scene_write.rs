@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use qkv::engine::{
-    Convention, Corner, EmptyRow, MaskRule, Matrix, Precision, RopeLayout, SoftmaxAxis, SoftmaxForm,
+    Convention, Corner, EmptyRow, Fault, MaskRule, Matrix, Precision, RopeLayout, SoftmaxAxis, SoftmaxForm,
     SoftmaxSpec,
 };
 use qkv::scene::{
-    Input, MatrixSource, Orientation, Palette, Position, Projected, SceneSpec, ScoringSpec, Stage, Tokens,
-    View, read_spec, rewrite, write,
+    DropoutSpec, Input, MatrixSource, Orientation, Palette, Position, Projected, SceneSpec, ScoringSpec,
+    Stage, Tokens, View, read_spec, rewrite, write,
 };
 
 fn spec(text: &str) -> SceneSpec {
@@ -379,12 +379,18 @@ fn any_spec() -> BoxedStrategy<SceneSpec> {
         (text(), text(), text(), tokens, input(), scoring()),
         (prop::option::of(number()), prop::collection::vec(layer(), 0..4), -5..5_i64, softmax(), view()),
         (position(), prop::sample::select(&Precision::ALL[..])),
+        (
+            prop::collection::vec(number(), 0..3),
+            prop::option::of((number(), any::<u32>()).prop_map(|(rate, seed)| DropoutSpec { rate, seed })),
+            prop::option::of(prop::sample::select(&Fault::ALL[..])),
+        ),
     )
         .prop_map(
             |(
                 (title, topic, notes, tokens, input, scoring),
                 (softcap, mask, position_offset, softmax, view),
                 (position, precision),
+                (sinks, dropout, fault),
             )| {
                 SceneSpec {
                     title,
@@ -398,7 +404,10 @@ fn any_spec() -> BoxedStrategy<SceneSpec> {
                     position,
                     position_offset,
                     softmax,
+                    sinks,
+                    dropout,
                     precision,
+                    fault,
                     view,
                 }
             },

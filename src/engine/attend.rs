@@ -1,5 +1,6 @@
 //! Attention as the readings write it: softmax(Q·Kᵀ·scale + M)·V, stage by stage.
 
+use super::faults::attend_with_fault;
 use super::scoring::{raw_scores, scale_of, soft_cap};
 use super::softmax::{Normalizer, softmax_row_in};
 use super::{
@@ -8,7 +9,7 @@ use super::{
 };
 
 /// Every stage of query head `query_head` (which matters only to masks and biases that differ by head), in the precision of
-/// `spec`: narrower formats are the business of [`attend_in`].
+/// `spec`: narrower formats are the business of [`attend_in`]. A mistake that `spec` names is made.
 ///
 /// softmax(Q·Kᵀ/√d_k + M)·V (Vaswani et al., 2017). A key or value that a mask hides from a query cannot influence that
 /// query's weights or output, not even by being NaN.
@@ -16,6 +17,9 @@ use super::{
 /// # Panics
 /// When the shapes do not fit together; [`HeadInput::check`] says so beforehand in words.
 pub fn attend(input: &HeadInput, spec: &AttentionSpec, query_head: usize) -> Attention {
+    if spec.fault.is_some() {
+        return attend_with_fault(input, spec, query_head);
+    }
     if spec.precision != Precision::F64 {
         return attend_in(spec.precision, input, spec, query_head);
     }
@@ -118,13 +122,7 @@ fn softmax_rows(
 }
 
 /// weights · V, key after key. A blocked value of weight 0 is not read, since 0 · NaN would be NaN.
-pub(super) fn mix(
-    weights: &Matrix,
-    blocked: &[bool],
-    v: &Matrix,
-    spec: &AttentionSpec,
-    query_head: usize,
-) -> Matrix {
+fn mix(weights: &Matrix, blocked: &[bool], v: &Matrix, spec: &AttentionSpec, query_head: usize) -> Matrix {
     let n_k = weights.cols();
     let mut output = Matrix::zeros(weights.rows(), v.cols());
     if n_k == 0 && spec.softmax.empty_rows == EmptyRow::NotANumber && spec.sink_of(query_head).is_none() {

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{BlockedBy, MaskRule, Matrix, Precision};
+use super::softmax::subtracted;
+use super::{BlockedBy, Fault, FaultInForce, MaskRule, Matrix, Precision};
 
 /// How a query and a key become one number.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -103,6 +104,8 @@ pub struct AttentionSpec {
     /// denominator that belongs to no key, so that weights may sum to less than 1. None without entries, and none where softmax
     /// runs over the queries.
     pub sinks: Arc<Vec<f64>>,
+    /// A mistake to make on purpose; see [`spec_in_force`](super::spec_in_force) for what the head then really computes.
+    pub fault: Option<FaultInForce>,
 }
 
 impl AttentionSpec {
@@ -110,6 +113,14 @@ impl AttentionSpec {
     pub fn sink_of(&self, query_head: usize) -> Option<f64> {
         let sink = self.sinks.get(query_head).copied();
         sink.filter(|_| self.softmax.over == SoftmaxAxis::Keys)
+    }
+
+    /// The format that stages are really kept in: that of the spec, unless the mistake that it names is about another one.
+    pub fn precision_in_force(&self) -> Precision {
+        match (self.fault.map(|in_force| in_force.fault), self.precision) {
+            (Some(Fault::MinusOneBillion), Precision::F64) => Precision::F32,
+            (_, precision) => precision,
+        }
     }
 }
 
@@ -149,6 +160,16 @@ impl Attention {
     /// Whether query `query` may see key `key`.
     pub fn allows(&self, query: usize, key: usize) -> bool {
         self.blocked_by(query, key).is_none()
+    }
+
+    /// exp(sink − max) / Σ: the weight that the head's learned sink takes from the keys of a query; `None` without a sink.
+    pub fn weight_of_sink(&self, spec: &AttentionSpec, query_head: usize, query: usize) -> Option<f64> {
+        let sink = spec.sink_of(query_head)?;
+        let (max, sum) = (self.row_max[query], self.row_sum[query]);
+        if sum == 0.0 {
+            return Some(1.0); // nothing else is there
+        }
+        Some((sink - subtracted(spec.softmax.form, max)).exp() / sum)
     }
 
     /// The index of the first mask layer that hides `key` from `query`.

@@ -26,8 +26,7 @@ impl BlockedBy {
 
     /// Without the room where nothing is blocked.
     pub(super) fn shrunk(self) -> Self {
-        let any_blocked = self.layers.iter().any(|&code| code != 0);
-        if any_blocked { self } else { Self::nothing(self.n_pairs) }
+        if self.blocks_any() { self } else { Self::nothing(self.n_pairs) }
     }
 
     /// The layer that blocks pair `pair` (query · n_k + key); `None` where it is visible.
@@ -47,6 +46,11 @@ impl BlockedBy {
     /// Whether there is no pair at all.
     pub fn is_empty(&self) -> bool {
         self.n_pairs == 0
+    }
+
+    /// Whether any pair is blocked.
+    pub fn blocks_any(&self) -> bool {
+        self.layers.iter().any(|&code| code != 0)
     }
 
     /// Pair after pair.

@@ -2,7 +2,8 @@
 
 use rand_mt::Mt;
 
-use super::{Attention, Matrix};
+use super::narrow::mix_in;
+use super::{Attention, AttentionSpec, Matrix};
 
 /// How many weights are dropped, and which: what `np.random.seed(seed)` makes of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,6 +25,8 @@ pub struct DropoutError {
 /// A head after dropout; before it, the head is the [`Attention`] that it was made from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dropped {
+    /// What it was made with.
+    pub dropout: Dropout,
     /// Whether each weight was kept, row by row.
     pub kept: Vec<bool>,
     /// The kept weights divided by 1 − rate, so that each keeps its expected value; the others are 0. Rows no longer sum to 1.
@@ -60,26 +63,28 @@ impl Dropout {
         (0..n_pairs).map(|_| uniform(&mut generator) >= self.rate).collect()
     }
 
-    /// The head after dropout. A value whose weight is 0 before or after is not read.
+    /// The head after dropout, stored in the precision of `spec`. A value whose weight is 0 before or after is not read.
     ///
     /// # Panics
     /// When `v` does not have one row per key of `attention`.
-    pub fn apply(self, attention: &Attention, v: &Matrix, query_head: usize) -> Dropped {
-        let weights = &attention.weights;
-        let (n_q, n_k) = (weights.rows(), weights.cols());
+    pub fn apply(
+        self,
+        attention: &Attention,
+        v: &Matrix,
+        spec: &AttentionSpec,
+        query_head: usize,
+    ) -> Dropped {
+        let (n_q, n_k) = (attention.weights.rows(), attention.weights.cols());
         let kept = self.kept(query_head, n_q * n_k);
+        let stored = |weight: f64| spec.precision.round(spec.precision.round_sum(weight));
         let weights = Matrix::from_fn(n_q, n_k, |query, key| {
-            if kept[query * n_k + key] { weights.get(query, key) / (1.0 - self.rate) } else { 0.0 }
+            let is_kept = kept[query * n_k + key];
+            if is_kept { stored(attention.weights.get(query, key) / (1.0 - self.rate)) } else { 0.0 }
         }); // (n_q, n_k)
-        let mut output = Matrix::zeros(n_q, v.cols());
-        for query in 0..n_q {
-            let sums = output.row_mut(query);
-            for (key, &weight) in weights.row(query).iter().enumerate().filter(|(_, weight)| **weight != 0.0)
-            {
-                sums.iter_mut().zip(v.row(key)).for_each(|(sum, value)| *sum += weight * value);
-            }
-        }
-        Dropped { kept, weights, output }
+        let all = vec![true; n_q * n_k]; // every value of weight 0 is left out
+        let v = v.map(|value| spec.precision.round(value));
+        let output = mix_in(&weights, &all, &v, spec, query_head); // (n_q, d_v)
+        Dropped { dropout: self, kept, weights, output }
     }
 }
 
@@ -94,7 +99,7 @@ fn uniform(generator: &mut Mt) -> f64 {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::{AttentionSpec, HeadInput, attend};
+    use super::super::{HeadInput, attend};
     use super::*;
 
     #[test]
@@ -115,13 +120,14 @@ mod tests {
             &AttentionSpec::default(),
             0,
         );
-        let after = Dropout::new(0.25, 1).unwrap().apply(&attention, &ones, 0);
+        let spec = AttentionSpec::default();
+        let after = Dropout::new(0.25, 1).unwrap().apply(&attention, &ones, &spec, 0);
         let mean = after.output.data().iter().sum::<f64>() / n as f64;
         assert!((mean - 1.0).abs() < 0.02, "{mean}");
         assert!(
             after.weights.data().iter().all(|&weight| weight == 0.0 || (weight - 1.0 / 45.0).abs() < 1e-15)
         );
-        let nothing_dropped = Dropout::new(0.0, 1).unwrap().apply(&attention, &ones, 0);
+        let nothing_dropped = Dropout::new(0.0, 1).unwrap().apply(&attention, &ones, &spec, 0);
         assert_eq!((nothing_dropped.weights, nothing_dropped.output), (attention.weights, attention.output));
     }
 

@@ -14,7 +14,6 @@
 //! - `decode`: one token at a time, with a cache; `tiled`: the same output in little memory;
 //! - `precision`, `narrow` and `lens`: the same stages in narrower number formats;
 //! - `linear`, `dropout`, `faults`: another attention, a noisy one, and wrong ones;
-//! - `whole_head`: all that a scene may ask of a head, put together;
 //! - `fast`: the same results sooner; `progress` and `memory`: how far, and whether it fits.
 
 mod attend;
@@ -46,7 +45,6 @@ mod shapes;
 mod softmax;
 mod tiled;
 mod trace;
-mod whole_head;
 
 pub use attend::attend;
 pub use attention::{
@@ -62,7 +60,7 @@ pub use diagnostics::{effective_keys, entropy_bits, entropy_nats, slope, top_wei
 pub use dropout::{Dropout, DropoutError, Dropped};
 pub use fast::{HeadView, MatrixView, OutputError, Real, attend_fast, attend_output};
 pub use faults::{
-    Fault, FaultSite, FaultSizes, attend_with_fault, faulty_concat, faulty_kv_head_of, faulty_split,
+    Fault, FaultInForce, FaultSite, faulty_concat, faulty_kv_head_of, faulty_split, spec_in_force,
 };
 pub use gradients::{Gradients, ScorerGradients, backward, softmax_jacobian};
 pub use heads::{HeadsError, concat_heads, kv_head_of, project, split_heads};
@@ -84,7 +82,6 @@ pub use shapes::HeadShapeError;
 pub use softmax::{Normalizer, softmax_row};
 pub use tiled::{OnlineStep, TileSize, TiledAttention, TiledError, attend_tiled};
 pub use trace::{
-    Carry, ExpTerm, HiddenUnit, MaskTrace, OutputTrace, ScoreTrace, SoftCapTrace, SoftmaxTrace,
-    SumOfProducts, Term, Trace, trace, trace_product,
+    Carry, DropoutTrace, ExpTerm, HiddenUnit, MaskTrace, OutputTrace, ScoreTrace, SoftCapTrace, SoftmaxTrace,
+    SumOfProducts, Term, Trace, trace, trace_dropout, trace_product,
 };
-pub use whole_head::{HeadSpec, HeadStages, ModelSizes, Position, attend_head};

@@ -5,6 +5,7 @@
 //! the raw stage shows the rounded product.
 
 use super::attend::{blocked_pairs, softmax};
+use super::faults::attend_with_fault;
 use super::scoring::{scale_of, soft_cap};
 use super::{Attention, AttentionSpec, EmptyRow, HeadInput, MaskView, Matrix, Precision, Scoring};
 
@@ -18,6 +19,9 @@ pub fn attend_in(
     spec: &AttentionSpec,
     query_head: usize,
 ) -> Attention {
+    if spec.fault.is_some() {
+        return attend_with_fault(input, &AttentionSpec { precision, ..spec.clone() }, query_head);
+    }
     let [q, k, v] = [&input.q, &input.k, &input.v].map(|matrix| matrix.map(|value| precision.round(value)));
     let narrow = Narrow { precision };
     let scale = precision.round_sum(scale_of(&spec.scoring, k.cols()));
@@ -48,6 +52,18 @@ pub fn attend_in(
         column_max,
         column_sum,
     }
+}
+
+/// weights · V in one format, for weights and values that are already rounded to it; a blocked value of weight 0 is not read.
+pub(super) fn mix_in(
+    weights: &Matrix,
+    blocked: &[bool],
+    v: &Matrix,
+    spec: &AttentionSpec,
+    query_head: usize,
+) -> Matrix {
+    let narrow = Narrow { precision: spec.precision };
+    narrow.mix(weights, blocked, v, spec.softmax.empty_rows, spec.sink_of(query_head))
 }
 
 /// The arithmetic of one format.

@@ -38,10 +38,7 @@ pub(super) fn softmax_row_in(
     let sink = sink.map(|sink| precision.round(sink));
     let max = with_sink(visible_max(scores, blocked), sink);
     let subtracted = subtracted(spec.form, max);
-    let exp = |score: f64| {
-        let exp = precision.round_sum(precision.round_sum(score - subtracted).exp());
-        if spec.form == SoftmaxForm::Naive { precision.round(exp) } else { exp }
-    };
+    let exp = |score: f64| exp_in(precision, spec.form, score - subtracted);
     let mut sum = 0.0;
     for ((weight, &score), &blocked) in weights.iter_mut().zip(scores).zip(blocked) {
         *weight = if blocked { 0.0 } else { exp(score) };
@@ -56,6 +53,12 @@ pub(super) fn softmax_row_in(
         }
     }
     Normalizer { max, sum }
+}
+
+/// exp of a score less what is subtracted, as a format keeps it.
+pub(super) fn exp_in(precision: Precision, form: SoftmaxForm, difference: f64) -> f64 {
+    let exp = precision.round_sum(precision.round_sum(difference).exp());
+    if form == SoftmaxForm::Naive { precision.round(exp) } else { exp }
 }
 
 /// What every visible score is lowered by before it is exponentiated.

@@ -70,12 +70,17 @@ pub enum TiledError {
         "the tiled pass lives on subtracting the running maximum, but the softmax is naive; choose the stable form"
     )]
     Naive,
+    /// The head makes a mistake on purpose.
+    #[error(
+        "the tiled pass computes attention as it is meant, but the head makes a mistake on purpose; leave the fault out"
+    )]
+    Fault,
 }
 
-/// Attention by tiles. `observe` is called for every query after every tile of keys.
+/// Attention by tiles, in `F64` whatever the precision of `spec`. `observe` is called for every query after every tile of keys.
 ///
 /// # Errors
-/// [`TiledError`] when the softmax is not the stable one over the keys.
+/// [`TiledError`] when the softmax is not the stable one over the keys, and when `spec` names a mistake.
 ///
 /// # Panics
 /// When the shapes do not fit together; [`HeadInput::check`] says so beforehand.
@@ -91,6 +96,9 @@ pub fn attend_tiled(
     }
     if spec.softmax.form == SoftmaxForm::Naive {
         return Err(TiledError::Naive);
+    }
+    if spec.fault.is_some() {
+        return Err(TiledError::Fault);
     }
     let HeadInput { q, k, v } = input; // (n_q, d_k), (n_k, d_k), (n_k, d_v)
     let (n_q, n_k) = (q.rows(), k.rows());

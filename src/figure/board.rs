@@ -1,16 +1,19 @@
 //! The board: Kᵀ above the raw scores, Q at their left, V above the output, and all stages on one axis of queries.
 
+use std::borrow::Cow;
+
 use super::board_columns::draw_columns;
 use super::board_rows::draw_rows;
 use super::caption::{Caption, operation};
-use super::legend::{blocked_key, legend, legend_width};
+use super::cell_marks::{CellMark, draw_key, marks_of};
+use super::legend::{legend, legend_width};
 use super::matrix_view::MatrixView;
 use super::numbers::format_number;
 use super::sizing::{self, CellPlan};
 use super::sketch::Sketch;
 use super::words::board_words;
 use super::{Drawing, FigureInput, FigureOptions, Grid, MatrixId, Pin, Point, Size};
-use crate::engine::Attention;
+use crate::engine::{Attention, AttentionSpec};
 use crate::scene::{HeadEvaluation, Orientation, Stage};
 
 /// Paper around a figure, in points.
@@ -49,6 +52,8 @@ pub struct Parts<'a> {
     pub options: &'a FigureOptions,
     pub head: &'a HeadEvaluation,
     pub attention: &'a Attention,
+    /// The settings in force.
+    pub spec: Cow<'a, AttentionSpec>,
     pub pin: Option<Pin>,
     pub q: MatrixView<'a>,
     pub k: MatrixView<'a>,
@@ -70,12 +75,17 @@ impl<'a> Parts<'a> {
             options,
             head,
             attention: &head.attention,
+            spec: input.in_force(options.head),
             pin: valid_pin(input, options),
             q: view(MatrixId::Q)?.transposed(turned),
             k: view(MatrixId::K)?.transposed(!turned),
             v: view(MatrixId::V)?.transposed(turned),
             scores: before_output
-                .filter_map(|stage| Some((stage, view(stage.into())?.transposed(turned))))
+                .flat_map(|stage| {
+                    let after = (stage == Stage::Weights).then_some(MatrixId::DroppedWeights);
+                    [Some(stage.into()), after].map(move |id| Some((stage, view(id?)?.transposed(turned))))
+                })
+                .flatten()
                 .collect(),
             output: view(MatrixId::Output).filter(|_| shown(&Stage::Output)).map(|v| v.transposed(turned)),
         })
@@ -138,7 +148,7 @@ impl<'a> Parts<'a> {
         if matches!(view.id, MatrixId::K | MatrixId::V) && self.feature_digits(n_features, 0.0).is_none() {
             caption = caption.with_range(view.scale.range().1);
         }
-        let done = operation(view.id, view.transposed, self.input.spec, self.head);
+        let done = operation(view.id, view.transposed, &self.spec, self.head);
         if done.is_empty() { caption } else { caption.with_operation(&done, sketch.theme) }
     }
 
@@ -171,16 +181,18 @@ impl<'a> Parts<'a> {
             lowest = legend(sketch, &view.scale, view.subject(), at, grid.rect.width);
             next = lowest + 9.0;
         }
-        if self.explains_blocked(view) {
-            lowest = blocked_key(sketch, Point { x, y: next });
+        let marks = self.explains(view);
+        if !marks.is_empty() {
+            lowest = draw_key(sketch, &marks, Point { x, y: next });
         }
         lowest
     }
 
-    /// Blocked cells are explained once: below the first stage that shows any.
-    fn explains_blocked(&self, view: &MatrixView<'_>) -> bool {
-        let first = self.scores.iter().map(|(_, view)| view).find(|view| view.has_blocked());
-        first.is_some_and(|first| first.id == view.id)
+    /// Marks are explained once: below the first stage that shows any of a kind.
+    fn explains(&self, view: &MatrixView<'_>) -> Vec<CellMark> {
+        let before = self.scores.iter().map(|(_, view)| view).take_while(|other| other.id != view.id);
+        let explained: Vec<CellMark> = before.flat_map(marks_of).collect();
+        marks_of(view).into_iter().filter(|mark| !explained.contains(mark)).collect()
     }
 
     /// Row maximum and Σ exp of a query as text.
@@ -213,7 +225,7 @@ impl<'a> Parts<'a> {
         let decimals = self.options.decimals;
         let stages = self.scores.iter_mut().map(|(_, view)| view).chain(&mut self.output);
         for view in stages.chain([&mut self.q, &mut self.k, &mut self.v]) {
-            let is_weights = view.id == MatrixId::Weights;
+            let is_weights = matches!(view.id, MatrixId::Weights | MatrixId::DroppedWeights);
             view.drop_decimals(decimals, if is_weights { fit.dropped_of_weights } else { fit.dropped });
         }
     }
@@ -223,7 +235,9 @@ impl<'a> Parts<'a> {
         let Some(Pin { query, key }) = self.pin else { return };
         for grid in grids {
             match grid.matrix {
-                MatrixId::Q | MatrixId::Output => pin_row(sketch, grid, query),
+                MatrixId::Q | MatrixId::Output | MatrixId::OutputBeforeDropout => {
+                    pin_row(sketch, grid, query)
+                }
                 MatrixId::K | MatrixId::V => pin_row(sketch, grid, key),
                 _ => sketch.pin(grid.cell_rect(query, key)),
             }

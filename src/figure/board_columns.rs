@@ -1,18 +1,15 @@
 //! The board with keys down and queries across: Qᵀ above the raw scores, the output below the weights, Vᵀ at its left.
 
 use super::board::{BAND, GAP, LABEL_GAP, Parts};
-use super::board_rows::{key_axis, query_axis, sum_decimals};
+use super::board_rows::{key_axis, query_axis};
 use super::caption::SMALL;
 use super::heading::Heading;
 use super::matrix_view::MatrixView;
+use super::side_numbers::{SIDE_ROW, draw_below, side_numbers, widest_below};
 use super::sizing::{self, CellPlan};
 use super::sketch::{Sketch, width};
 use super::softmax_rows::{draw_softmax_rows, softmax_rows_width};
 use super::{Anchor, Grid, MatrixId, Point, Size};
-use crate::scene::Stage;
-
-/// Height of each row of maxima and sums below the masked scores, in points.
-const SUM_ROW: f32 = 16.0;
 
 /// Where everything goes across the paper, for one size of digits.
 struct Layout {
@@ -30,8 +27,8 @@ pub fn draw_columns(parts: &mut Parts<'_>, sketch: &mut Sketch) {
     let layout = Layout::new(parts, sketch, digits);
     let mut grids = Vec::new();
     let mut lowest = 0.0_f32;
-    let sums = parts.has_digits() && parts.scores.iter().any(|(stage, _)| *stage == Stage::MaskedScores);
-    let extra = if sums { 2.0 * SUM_ROW + 4.0 } else { 0.0 };
+    let n_below = parts.scores.iter().map(|(_, view)| side_numbers(parts, view).len()).max().unwrap_or(0);
+    let extra = if n_below > 0 { n_below as f32 * SIDE_ROW + 4.0 } else { 0.0 };
 
     if !parts.scores.is_empty() {
         draw_corner_words(sketch, &layout);
@@ -41,12 +38,10 @@ pub fn draw_columns(parts: &mut Parts<'_>, sketch: &mut Sketch) {
         grids.push(grid);
         grids.push(draw_q(parts, sketch, &layout));
     }
-    for ((stage, view), (x, plan)) in parts.scores.iter().zip(&layout.scores) {
+    for ((_, view), (x, plan)) in parts.scores.iter().zip(&layout.scores) {
         let grid = view.draw(sketch, Point { x: *x, y: 0.0 }, *plan);
         query_axis(parts).fitted(sketch, plan.cell.width).across(sketch, grid.rect, -7.0);
-        if *stage == Stage::MaskedScores {
-            draw_sums(parts, sketch, &grid, plan);
-        }
+        draw_below(&side_numbers(parts, view), sketch, &grid, plan);
         lowest = lowest.max(parts.draw_below(sketch, view, &grid, *plan, extra));
         grids.push(grid);
     }
@@ -84,7 +79,7 @@ impl Layout {
         let mut x = k_x + parts.slot_width(&parts.k, k, sketch) + GAP;
         let mut scores = Vec::new();
         let n_scores = parts.scores.len();
-        for (i, (stage, view)) in parts.scores.iter().enumerate() {
+        for (i, (_, view)) in parts.scores.iter().enumerate() {
             let mut cell = own(view);
             if i == 0 {
                 cell = cell.max(first);
@@ -92,8 +87,9 @@ impl Layout {
             if i + 1 == n_scores {
                 cell = cell.max(last);
             }
-            if *stage == Stage::MaskedScores && parts.has_digits() {
-                cell = cell.max(widest_sum(parts, sketch, digits));
+            let below = side_numbers(parts, view);
+            if !below.is_empty() {
+                cell = cell.max(widest_below(&below, sketch, digits));
                 x += 14.0;
             }
             let plan = parts.stage_plan(view, digits, cell);
@@ -109,12 +105,6 @@ impl Layout {
         let height = if digits.is_some() { parts.row_height() } else { sizing::strip_cell(n) };
         CellPlan { cell: Size { width: cell, height }, digits }
     }
-}
-
-fn widest_sum(parts: &Parts<'_>, sketch: &Sketch, digits: f32) -> f32 {
-    let style = sketch.muted(digits);
-    let numbers = (0..parts.n_q()).flat_map(|query| parts.row_sums(query, sum_decimals(parts)));
-    numbers.map(|number| width(&number, style)).fold(0.0, f32::max) + sizing::PADDING * digits
 }
 
 fn draw_corner_words(sketch: &mut Sketch, layout: &Layout) {
@@ -163,19 +153,4 @@ fn draw_output(
     let low = parts.draw_below(sketch, output, &grid, plan, 0.0);
     grids.extend([v_grid, grid]);
     low.max(v_low)
-}
-
-/// Row maximum and Σ exp of each query as two rows below the masked scores.
-fn draw_sums(parts: &Parts<'_>, sketch: &mut Sketch, grid: &Grid, plan: &CellPlan) {
-    let Some(digits) = plan.digits else { return };
-    for (i, head) in ["max", "Σexp"].into_iter().enumerate() {
-        let y = grid.rect.bottom() + 4.0 + (i as f32 + 0.5) * SUM_ROW;
-        let at = Point { x: grid.rect.x - 5.0, y };
-        sketch.text_in_middle(head, sketch.muted(SMALL), at, Anchor::End);
-        for query in 0..parts.n_q() {
-            let number = &parts.row_sums(query, sum_decimals(parts))[i];
-            let x = grid.rect.x + (query as f32 + 0.5) * plan.cell.width;
-            sketch.text_in_middle(number, sketch.muted(digits), Point { x, y }, Anchor::Middle);
-        }
-    }
 }

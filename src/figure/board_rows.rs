@@ -5,11 +5,11 @@ use super::board::{BAND, GAP, LABEL_GAP, Parts};
 use super::caption::SMALL;
 use super::heading::Heading;
 use super::matrix_view::MatrixView;
+use super::side_numbers::{draw_at_right, side_numbers, side_widths};
 use super::sizing::{self, CellPlan};
 use super::sketch::{Sketch, width};
 use super::softmax_rows::draw_softmax_rows;
 use super::{Anchor, Grid, MatrixId, Pin, Point, Size};
-use crate::scene::Stage;
 
 /// Without digits, V is no taller than this, in points: it stands above everything else.
 const TALLEST_V: f32 = 240.0;
@@ -45,12 +45,10 @@ pub fn draw_rows(parts: &mut Parts<'_>, sketch: &mut Sketch) {
         grids.push(grid);
         grids.push(draw_k(parts, sketch, &layout));
     }
-    for ((stage, view), (x, plan)) in parts.scores.iter().zip(&layout.scores) {
+    for ((_, view), (x, plan)) in parts.scores.iter().zip(&layout.scores) {
         let grid = view.draw(sketch, Point { x: *x, y: 0.0 }, *plan);
         keys.across(sketch, grid.rect, -7.0);
-        if *stage == Stage::MaskedScores {
-            draw_row_sums(parts, sketch, &grid, plan);
-        }
+        draw_at_right(&side_numbers(parts, view), sketch, &grid, plan);
         lowest = lowest.max(parts.draw_below(sketch, view, &grid, *plan, 0.0));
         grids.push(grid);
     }
@@ -95,16 +93,12 @@ impl Layout {
             x += parts.slot_width(&parts.q, q, sketch) + GAP;
         }
         let mut scores = Vec::new();
-        for (i, (stage, view)) in parts.scores.iter().enumerate() {
+        for (i, (_, view)) in parts.scores.iter().enumerate() {
             let cell = if i == 0 { first_width } else { view.cell_width(digits) };
             let plan = parts.stage_plan(view, digits, cell);
             scores.push((x, plan));
-            let mut slot = parts.slot_width(view, plan, sketch);
-            if *stage == Stage::MaskedScores && parts.has_digits() {
-                slot = slot
-                    .max(view.size(plan).width + row_sum_widths(parts, sketch, digits).iter().sum::<f32>());
-            }
-            x += slot + GAP;
+            let beside: f32 = side_widths(&side_numbers(parts, view), sketch, digits).iter().sum();
+            x += parts.slot_width(view, plan, sketch).max(view.size(plan).width + beside) + GAP;
         }
         let mut v = feature_plan(parts, &parts.v, parts.output.as_ref(), digits);
         if !parts.has_digits() {
@@ -179,43 +173,6 @@ fn draw_corner_words(parts: &Parts<'_>, sketch: &mut Sketch, layout: &Layout) {
     sketch.text("queries ↓", style, Point { x: first - LABEL_GAP, y: -7.0 }, Anchor::End);
     if let Some((x, _)) = layout.scores.first() {
         sketch.text("keys →", style, Point { x: x - LABEL_GAP, y: -7.0 }, Anchor::End);
-    }
-}
-
-const SUM_HEADS: [&str; 2] = ["max", "Σexp"];
-
-/// Maxima and sums show as many decimals as the scores beside them.
-pub fn sum_decimals(parts: &Parts<'_>) -> usize {
-    let masked = parts.scores.iter().find(|(stage, _)| *stage == Stage::MaskedScores);
-    masked.map_or(parts.options.decimals, |(_, view)| view.format.decimals)
-}
-
-/// How wide the columns of row maxima and sums are.
-fn row_sum_widths(parts: &Parts<'_>, sketch: &Sketch, digits: f32) -> [f32; 2] {
-    let style = sketch.muted(digits);
-    let mut widths = SUM_HEADS.map(|head| width(head, sketch.muted(SMALL)));
-    for query in 0..parts.n_q() {
-        for (widest, number) in widths.iter_mut().zip(parts.row_sums(query, sum_decimals(parts))) {
-            *widest = widest.max(width(&number, style));
-        }
-    }
-    widths.map(|width| width + digits)
-}
-
-/// Row maximum and Σ exp of each query as two columns at the right of the masked scores.
-fn draw_row_sums(parts: &Parts<'_>, sketch: &mut Sketch, grid: &Grid, plan: &CellPlan) {
-    let Some(digits) = plan.digits else { return };
-    let widths = row_sum_widths(parts, sketch, digits);
-    let rights = [grid.rect.right() + widths[0], grid.rect.right() + widths[0] + widths[1]];
-    for (head, right) in SUM_HEADS.into_iter().zip(rights) {
-        sketch.text(head, sketch.muted(SMALL), Point { x: right, y: -7.0 }, Anchor::End);
-    }
-    for query in 0..parts.n_q() {
-        let y = grid.rect.y + (query as f32 + 0.5) * plan.cell.height;
-        for (number, right) in parts.row_sums(query, sum_decimals(parts)).iter().zip(rights) {
-            let style = sketch.muted(digits);
-            sketch.text_in_middle(number, style, Point { x: right, y }, Anchor::End);
-        }
     }
 }
 

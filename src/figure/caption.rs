@@ -97,6 +97,8 @@ pub fn name(id: MatrixId, transposed: bool) -> String {
         MatrixId::GivenContext => "context before positions",
         MatrixId::AlibiBias => "ALiBi bias",
         MatrixId::Pairs => "pairs",
+        MatrixId::DroppedWeights => "weights after dropout",
+        MatrixId::OutputBeforeDropout => "output before dropout",
     };
     let is_input =
         matches!(id, MatrixId::Q | MatrixId::K | MatrixId::V | MatrixId::UnrotatedQ | MatrixId::UnrotatedK);
@@ -112,9 +114,10 @@ pub fn name_color(id: MatrixId, theme: &Theme) -> Color {
         | MatrixId::WV
         | MatrixId::WO
         | MatrixId::Output
+        | MatrixId::OutputBeforeDropout
         | MatrixId::Concat
         | MatrixId::FinalOutput => theme.value,
-        MatrixId::Weights => theme.weight,
+        MatrixId::Weights | MatrixId::DroppedWeights => theme.weight,
         MatrixId::X
         | MatrixId::Context
         | MatrixId::RawScores
@@ -141,10 +144,21 @@ pub fn operation(id: MatrixId, transposed: bool, spec: &AttentionSpec, head: &He
         MatrixId::Weights => {
             let sums =
                 if (spec.softmax.over == SoftmaxAxis::Keys) == transposed { "columns" } else { "rows" };
-            format!("softmax, {sums} sum to 1")
+            match spec.sink_of(head.query_head) {
+                Some(sink) => format!("softmax beside a sink of {}", format_short(sink, 4)),
+                None => format!("softmax, {sums} sum to 1"),
+            }
         }
-        MatrixId::Output if transposed => "V^T W^T".to_owned(),
-        MatrixId::Output => "W V".to_owned(),
+        MatrixId::DroppedWeights => head.dropped.as_ref().map_or_else(String::new, |dropped| {
+            format!(
+                "kept ones ÷ {}, seed {}",
+                format_short(1.0 - dropped.dropout.rate(), 4),
+                dropped.dropout.seed()
+            )
+        }),
+        MatrixId::Output | MatrixId::OutputBeforeDropout if transposed => "V^T W^T".to_owned(),
+        MatrixId::Output if head.dropped.is_some() => "what is left of W, times V".to_owned(),
+        MatrixId::Output | MatrixId::OutputBeforeDropout => "W V".to_owned(),
         _ => String::new(),
     }
 }

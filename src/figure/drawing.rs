@@ -238,6 +238,10 @@ pub enum MatrixId {
     AlibiBias,
     /// Numbers of a closer look, one for each pair of a query and a key. No matrix of the scene: it can be pointed at, not looked up.
     Pairs,
+    /// Weights after dropout.
+    DroppedWeights,
+    /// weights · V, as it would be without dropout.
+    OutputBeforeDropout,
 }
 
 /// One cell, addressed as the matrix is written, whatever way round it is drawn.

@@ -4,10 +4,13 @@ use super::caption::has_mask;
 use super::numbers::format_short;
 use super::sketch::Sketch;
 use super::{Anchor, Face, FigureInput, Label, Point, formula};
-use crate::engine::{MaskRule, Precision, Scoring, SoftmaxAxis};
+use crate::engine::{AttentionSpec, MaskRule, Precision, Scoring, SoftmaxAxis};
 
 /// Size of the title, in points.
 const TITLE: f32 = 18.0;
+/// Size of the line about a mistake, and what it takes, in points.
+const MISTAKE: f32 = 11.5;
+const MISTAKE_LINE: f32 = 20.0;
 /// Size of the formula, in points.
 const FORMULA: f32 = 12.5;
 
@@ -15,12 +18,14 @@ const FORMULA: f32 = 12.5;
 pub struct Heading {
     title: Label,
     formula: Option<super::FormulaBox>,
+    /// Says that the numbers are wrong on purpose.
+    mistake: Option<Label>,
 }
 
 impl Heading {
     /// The heading of a figure of one head. A scene without a title gets none.
     pub fn of_head(input: &FigureInput<'_>, head: usize, sketch: &Sketch) -> Self {
-        let mut heading = Self::of_scene(input, sketch);
+        let mut heading = Self::of_spec(input, &input.in_force(head), sketch);
         if let (Some(head), true) = (input.head(head), input.heads.len() > 1) {
             let place = format!("   head {} of {}", head.query_head + 1, input.heads.len());
             heading.title = heading.title.push_colored(&place, sketch.theme.muted);
@@ -34,28 +39,44 @@ impl Heading {
 
     /// The heading of a figure of all heads: title and formula.
     pub fn of_scene(input: &FigureInput<'_>, sketch: &Sketch) -> Self {
-        let formula = formula(&attention_tex(input), FORMULA, sketch.theme.ink).ok();
-        Self { formula, ..Self::plain(input.title, sketch) }
+        Self::of_spec(input, &input.in_force(0), sketch)
+    }
+
+    fn of_spec(input: &FigureInput<'_>, spec: &AttentionSpec, sketch: &Sketch) -> Self {
+        let formula = formula(&attention_tex(input, spec), FORMULA, sketch.theme.ink).ok();
+        let mistake = input.fault().map(|fault| {
+            let words = format!("Mistake made on purpose: {}", fault.label());
+            Label::plain(&words, Face::Bold, MISTAKE, sketch.theme.mark)
+        });
+        Self { formula, mistake, ..Self::plain(input.title, sketch) }
     }
 
     /// The title alone.
     pub fn plain(title: &str, sketch: &Sketch) -> Self {
-        Self { title: Label::plain(title, Face::Bold, TITLE, sketch.theme.ink), formula: None }
+        let title = Label::plain(title, Face::Bold, TITLE, sketch.theme.ink);
+        Self { title, formula: None, mistake: None }
     }
 
     /// Width of the wider line, in points.
     pub fn width(&self) -> f32 {
-        self.title.width().max(self.formula.as_ref().map_or(0.0, |formula| formula.width))
+        let formula = self.formula.as_ref().map_or(0.0, |formula| formula.width);
+        let mistake = self.mistake.as_ref().map_or(0.0, Label::width);
+        self.title.width().max(formula).max(mistake)
     }
 
     /// From the top of the title to the foot of the formula, in points.
     pub fn height(&self) -> f32 {
         let formula = self.formula.as_ref().map_or(0.0, |formula| formula.ascent + formula.descent + 10.0);
-        self.title.ascent() + formula
+        self.title.ascent() + formula + self.mistake.as_ref().map_or(0.0, |_| MISTAKE_LINE)
     }
 
     /// Draws the heading so that it ends at the height `bottom`, its left edge at `x`.
     pub fn draw_above(&self, sketch: &mut Sketch, x: f32, bottom: f32) {
+        let mut bottom = bottom;
+        if let Some(mistake) = &self.mistake {
+            sketch.extend(mistake.place(Point { x, y: bottom }, Anchor::Start));
+            bottom -= MISTAKE_LINE;
+        }
         let mut baseline = bottom;
         if let Some(formula) = &self.formula {
             let at = Point { x, y: bottom - formula.descent };
@@ -67,8 +88,7 @@ impl Heading {
 }
 
 /// The formula in force, as TeX.
-pub fn attention_tex(input: &FigureInput<'_>) -> String {
-    let spec = input.spec;
+fn attention_tex(input: &FigureInput<'_>, spec: &AttentionSpec) -> String {
     let (q, k) = if input.is_rotated() { (r"Q_{\mathrm{rot}}", r"K_{\mathrm{rot}}") } else { ("Q", "K") };
     let product = format!(r"{q}{k}^{{\top}}");
     let cap = spec.softcap.map(tex_number);
@@ -96,6 +116,14 @@ pub fn attention_tex(input: &FigureInput<'_>) -> String {
     let softmax = match spec.softmax.over {
         SoftmaxAxis::Keys => r"\mathrm{softmax}",
         SoftmaxAxis::Queries => r"\mathrm{softmax}_{\mathrm{queries}}",
+    };
+    let softmax = match spec.sinks.is_empty() || spec.softmax.over == SoftmaxAxis::Queries {
+        true => softmax.to_owned(),
+        false => format!(r"{softmax}_{{\mathrm{{sink}}}}"),
+    };
+    let softmax = match input.heads.iter().any(|head| head.dropped.is_some()) {
+        true => format!(r"\mathrm{{dropout}}\,{softmax}"),
+        false => softmax,
     };
     let format = match spec.precision {
         Precision::F64 => String::new(),

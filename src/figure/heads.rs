@@ -3,9 +3,10 @@
 use super::axis::Axis;
 use super::board::{BAND, GAP, LABEL_GAP, MARGIN, valid_pin};
 use super::caption::{Caption, SMALL};
+use super::cell_marks::{CellMark, draw_key, marks_of};
 use super::equation::{Factor, draw_equation};
 use super::heading::Heading;
-use super::legend::{blocked_key, legend};
+use super::legend::legend;
 use super::matrix_view::MatrixView;
 use super::single::head_words;
 use super::sizing::{self, CellPlan};
@@ -66,8 +67,10 @@ fn draw_multiples(sketch: &mut Sketch, input: &FigureInput<'_>, options: &Figure
         let room = size.width.max(80.0);
         bottom = legend(sketch, &first.scale, first.subject(), Point { x: left, y: bottom + 12.0 }, room);
     }
-    if views.iter().any(MatrixView::has_blocked) {
-        bottom = blocked_key(sketch, Point { x: left, y: bottom + 9.0 });
+    let shown: Vec<CellMark> = views.iter().flat_map(marks_of).collect();
+    let marks: Vec<CellMark> = CellMark::ALL.into_iter().filter(|mark| shown.contains(mark)).collect();
+    if !marks.is_empty() {
+        bottom = draw_key(sketch, &marks, Point { x: left, y: bottom + 9.0 });
     }
     bottom
 }

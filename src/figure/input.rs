@@ -1,9 +1,10 @@
 //! What figures read: a scene and its evaluation, by reference.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::MatrixId;
-use crate::engine::{AttentionSpec, Matrix};
+use crate::engine::{AttentionSpec, Fault, Matrix, spec_in_force};
 use crate::scene::{Evaluation, HeadEvaluation, Position, Projection, Scene, Sinusoidal};
 
 /// Everything that a figure may show. Layout reads nothing else, so it can be tried on evaluations made by hand.
@@ -53,6 +54,18 @@ impl<'a> FigureInput<'a> {
         self.heads.get(head).or_else(|| self.heads.last())
     }
 
+    /// The settings that a head really computes with, where a mistake is made on purpose.
+    pub fn in_force(&self, head: usize) -> Cow<'a, AttentionSpec> {
+        let Some(head) = self.head(head) else { return Cow::Borrowed(self.spec) };
+        let (q, k) = (&head.input.q, &head.input.k);
+        spec_in_force(self.spec, q.rows(), k.rows(), k.cols(), head.query_head)
+    }
+
+    /// The mistake that is made on purpose.
+    pub fn fault(&self) -> Option<Fault> {
+        self.spec.fault.map(|in_force| in_force.fault)
+    }
+
     /// How many KV heads the query heads share.
     pub fn kv_heads(&self) -> usize {
         self.heads.iter().map(|head| head.kv_head + 1).max().unwrap_or(0)
@@ -76,7 +89,7 @@ impl<'a> FigureInput<'a> {
             MatrixId::ScaledScores => Some(&stages.attention.scaled_scores),
             MatrixId::MaskedScores => Some(&stages.attention.masked_scores),
             MatrixId::Weights => Some(&stages.attention.weights),
-            MatrixId::Output => Some(&stages.attention.output),
+            MatrixId::Output => Some(stages.output()),
             MatrixId::Concat => Some(self.concat),
             MatrixId::FinalOutput => Some(self.output),
             MatrixId::UnrotatedQ => stages.unrotated.as_ref().map(|unrotated| &*unrotated.q),
@@ -87,6 +100,8 @@ impl<'a> FigureInput<'a> {
             MatrixId::ContextPositions => self.sinusoidal_context().map(|added| &*added.context_positions),
             MatrixId::AlibiBias => stages.alibi.as_ref().map(|alibi| &*alibi.bias),
             MatrixId::Pairs => None,
+            MatrixId::DroppedWeights => stages.dropped.as_ref().map(|dropped| &dropped.weights),
+            MatrixId::OutputBeforeDropout => stages.dropped.as_ref().map(|_| &stages.attention.output),
         }
     }
 

@@ -1,7 +1,6 @@
-//! What the colours of a matrix mean: a bar with both ends of its range, and a swatch for blocked cells.
+//! What the colours of a matrix mean: a bar with both ends of its range.
 
 use super::caption::SMALL;
-use super::hatch::hatch;
 use super::numbers::format_short;
 use super::sketch::{Sketch, width};
 use super::{Anchor, Cells, ColorScale, Point, Rect};
@@ -51,16 +50,4 @@ fn draw_bar(sketch: &mut Sketch, scale: &ColorScale, rect: Rect) {
     let fills = scale.samples(STEPS);
     sketch.cells(Cells { rect, rows: 1, cols: STEPS, fills, rule: 0.0, rule_color: sketch.theme.rule });
     sketch.border(rect);
-}
-
-/// A hatched swatch and the word `blocked`, top left at `at`; returns its baseline.
-pub fn blocked_key(sketch: &mut Sketch, at: Point) -> f32 {
-    let rect = Rect { x: at.x, y: at.y, width: 16.0, height: 10.0 };
-    let fills = vec![sketch.theme.blocked];
-    sketch.cells(Cells { rect, rows: 1, cols: 1, fills, rule: 0.0, rule_color: sketch.theme.rule });
-    hatch(sketch, rect, 1, 1, |_| true);
-    sketch.border(rect);
-    let baseline = at.y + 8.4;
-    sketch.text("blocked", sketch.muted(SMALL), Point { x: rect.right() + 6.0, y: baseline }, Anchor::Start);
-    baseline
 }

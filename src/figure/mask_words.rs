@@ -3,7 +3,7 @@
 use super::FigureInput;
 use super::numbers::{format_number, format_short};
 use super::trace::TraceLine;
-use crate::engine::{Corner, MaskRule, Trace};
+use crate::engine::{Corner, Fault, MaskRule, Trace};
 
 /// The name of a layer with its settings: `causal, top left`, `window of 2 before and 0 after`.
 pub fn mask_name(rule: &MaskRule) -> String {
@@ -70,6 +70,29 @@ pub fn verdict(input: &FigureInput<'_>, head: usize, trace: &Trace, decimals: us
         lines.push(TraceLine::result(format!("masked score {}", format_number(trace.mask.masked, decimals))));
     }
     lines
+}
+
+/// What a mistake makes of a pair that should be blocked: which layer should block it, and the score that it has instead of −∞.
+pub fn let_through(input: &FigureInput<'_>, trace: &Trace, decimals: usize) -> Vec<TraceLine> {
+    let (Some(layer), Some(fault)) = (trace.mask.let_through, input.fault()) else { return Vec::new() };
+    let name = input.spec.mask.get(layer).map_or_else(String::new, mask_name);
+    let number = |value| format_number(value, decimals);
+    let masked = number(trace.mask.masked);
+    let instead = match (fault, trace.soft_cap) {
+        (Fault::MaskMultiplied, _) => "the score is multiplied by 0, and exp(0) = 1 takes part".to_owned(),
+        (Fault::MaskAfterSoftmax, _) => format!("the softmax runs before the mask, over {masked} as well"),
+        (Fault::SoftCapAfterMask, Some(cap)) => {
+            format!(
+                "the soft cap comes last: {c} · tanh(−∞ / {c}) = {masked}",
+                c = format_short(cap.cap, decimals)
+            )
+        }
+        _ => format!("masked score {masked} in place of −∞"),
+    };
+    vec![
+        TraceLine::result(format!("by mistake not blocked: layer {} ({name}) should block it", layer + 1)),
+        TraceLine::plain(instead),
+    ]
 }
 
 /// `ALiBi adds 0.25 · (1 − 3) = −0.5`: key position − query position, counted as on the axes.

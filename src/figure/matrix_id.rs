@@ -31,6 +31,8 @@ impl MatrixId {
             Self::ContextPositions => "context_positions",
             Self::AlibiBias => "alibi_bias",
             Self::Pairs => "pairs",
+            Self::DroppedWeights => "weights_after_dropout",
+            Self::OutputBeforeDropout => "output_before_dropout",
         }
     }
 
@@ -61,6 +63,8 @@ impl MatrixId {
             Self::ContextPositions => "Positions of the context",
             Self::AlibiBias => "ALiBi bias",
             Self::Pairs => "Queries by keys",
+            Self::DroppedWeights => "Weights after dropout",
+            Self::OutputBeforeDropout => "Output before dropout",
         }
     }
 
@@ -68,7 +72,12 @@ impl MatrixId {
     pub const fn is_score_like(self) -> bool {
         matches!(
             self,
-            Self::RawScores | Self::ScaledScores | Self::MaskedScores | Self::Weights | Self::Pairs
+            Self::RawScores
+                | Self::ScaledScores
+                | Self::MaskedScores
+                | Self::Weights
+                | Self::DroppedWeights
+                | Self::Pairs
         )
     }
 
@@ -79,11 +88,13 @@ impl MatrixId {
             | Self::ScaledScores
             | Self::MaskedScores
             | Self::Weights
+            | Self::DroppedWeights
             | Self::AlibiBias
             | Self::Pairs => (AxisOf::Queries, AxisOf::Keys),
             Self::X
             | Self::Q
             | Self::Output
+            | Self::OutputBeforeDropout
             | Self::Concat
             | Self::FinalOutput
             | Self::UnrotatedQ

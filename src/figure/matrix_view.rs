@@ -1,5 +1,6 @@
 //! One matrix as coloured cells with digits.
 
+use super::cell_marks::{CellMark, draw_marks};
 use super::hatch::{hatch, marks};
 use super::numbers::LARGE;
 use super::sizing::{CellPlan, NARROWEST, PADDING};
@@ -8,7 +9,7 @@ use super::{
     Anchor, Cells, ColorScale, FigureInput, FigureOptions, Grid, MatrixId, NumberFormat, Outcome, Pin, Point,
     Rect, Signed, Size, Theme,
 };
-use crate::engine::{Attention, Matrix};
+use crate::engine::{Attention, Dropped, Matrix};
 
 /// A matrix with everything that decides how it looks, but not where.
 pub struct MatrixView<'a> {
@@ -25,6 +26,10 @@ pub struct MatrixView<'a> {
     hidden_by: Option<Hidden<'a>>,
     /// Under which name cells can be pointed at.
     pointed_at_as: Option<MatrixId>,
+    /// Whose dropout takes cells away, where this is a stage after it.
+    dropped: Option<&'a Dropped>,
+    /// Whether a mistake is made on purpose, so that what should be blocked may not be.
+    has_fault: bool,
     /// The largest weight of each query, where colours are relative to it.
     row_tops: Option<Vec<f64>>,
     /// Numbers among which the widest is, once written.
@@ -67,6 +72,8 @@ impl<'a> MatrixView<'a> {
             transposed: false,
             hidden_by,
             pointed_at_as: None,
+            dropped: None,
+            has_fault: false,
             row_tops: None,
             extremes: extremes(values),
         };
@@ -82,10 +89,12 @@ impl<'a> MatrixView<'a> {
     pub fn new(input: &FigureInput<'a>, id: MatrixId, options: &FigureOptions) -> Option<Self> {
         let values = input.matrix(id, options.head)?;
         let head = input.head(options.head)?;
-        let masked = matches!(id, MatrixId::MaskedScores | MatrixId::Weights);
+        let masked = matches!(id, MatrixId::MaskedScores | MatrixId::Weights | MatrixId::DroppedWeights);
         let hidden_by = masked.then(|| Hidden::by(&head.attention));
-        let view = Self::of_numbers(id, values, head.query_head, hidden_by, options);
-        Some(view.pointed_at_as(id))
+        let mut view = Self::of_numbers(id, values, head.query_head, hidden_by, options).pointed_at_as(id);
+        view.dropped = head.dropped.as_ref().filter(|_| id == MatrixId::DroppedWeights);
+        view.has_fault = input.fault().is_some();
+        Some(view)
     }
 
     /// Makes its cells answer to the pointer as those of `id`.
@@ -118,18 +127,37 @@ impl<'a> MatrixView<'a> {
         ColorScale::signed(hues, self.values.data().iter().enumerate().filter_map(seen), theme)
     }
 
-    /// Whether the cell is shown as hidden. A weight that a row policy puts under a mask is shown as the number it is.
+    /// Whether the cell is shown as hidden. A weight that a row policy puts under a mask is shown as the number it is, and so is what
+    /// a mistake lets through.
     pub fn is_blocked(&self, row: usize, col: usize) -> bool {
-        self.hidden_by.is_some_and(|Hidden { by, first }| {
-            !by.allows(first.query + row, first.key + col)
-                && (self.id == MatrixId::MaskedScores || self.values.get(row, col) == 0.0)
-        })
+        let hidden = if self.id == MatrixId::MaskedScores { f64::NEG_INFINITY } else { 0.0 };
+        self.is_hidden(row, col) && self.values.get(row, col) == hidden
     }
 
-    /// Whether any cell is shown as hidden.
-    pub fn has_blocked(&self) -> bool {
-        self.hidden_by.is_some_and(|hidden| hidden.by.blocked_by.iter().any(|layer| layer.is_some()))
-            && (0..self.values.rows()).any(|row| (0..self.values.cols()).any(|col| self.is_blocked(row, col)))
+    /// Whether a mask hides the cell, whatever number lies under it.
+    fn is_hidden(&self, row: usize, col: usize) -> bool {
+        self.hidden_by.is_some_and(|Hidden { by, first }| !by.allows(first.query + row, first.key + col))
+    }
+
+    /// What is special about a cell.
+    pub fn mark(&self, row: usize, col: usize) -> Option<CellMark> {
+        if self.is_blocked(row, col) {
+            return Some(CellMark::Blocked);
+        }
+        if self.dropped.is_some_and(|dropped| !dropped.kept[row * self.values.cols() + col]) {
+            return Some(CellMark::Dropped);
+        }
+        (self.has_fault && self.is_hidden(row, col)).then_some(CellMark::LetThrough)
+    }
+
+    /// Whether a mark can be in this matrix at all; found without looking at its cells.
+    pub fn may_have(&self, mark: CellMark) -> bool {
+        let blocks = || self.hidden_by.is_some_and(|hidden| hidden.by.blocked_by.blocks_any());
+        match mark {
+            CellMark::Blocked => blocks(),
+            CellMark::Dropped => self.dropped.is_some(),
+            CellMark::LetThrough => self.has_fault && blocks(),
+        }
     }
 
     /// What its legend is about.
@@ -139,7 +167,7 @@ impl<'a> MatrixView<'a> {
             MatrixId::ScaledScores => "scaled",
             MatrixId::MaskedScores => "masked",
             MatrixId::Weights if self.row_tops.is_some() => "of its row's largest",
-            MatrixId::Weights => "weight",
+            MatrixId::Weights | MatrixId::DroppedWeights => "weight",
             MatrixId::Output | MatrixId::FinalOutput => "output",
             _ => "value",
         }
@@ -198,6 +226,13 @@ impl<'a> MatrixView<'a> {
         if self.extremes.iter().any(|value| !value.is_finite()) {
             marks(sketch, rect, self.down(), self.across(), |i| outcomes[i]);
         }
+        if self.dropped.is_some() || self.may_have(CellMark::LetThrough) {
+            let mark = |i| {
+                let (row, col) = self.place(i);
+                self.mark(row, col)
+            };
+            draw_marks(sketch, rect, (self.down(), self.across()), mark);
+        }
         if let Some(digits) = plan.digits {
             self.draw_digits(sketch, rect, digits, &outcomes);
         }
@@ -245,6 +280,9 @@ impl<'a> MatrixView<'a> {
                     sketch.text("−∞", style, at, Anchor::Middle)
                 }
                 Outcome::Blocked => sketch.text("0", style, at, Anchor::Middle),
+                _ if self.mark(row, col) == Some(CellMark::Dropped) => {
+                    sketch.text("0", style, at, Anchor::Middle)
+                }
                 _ => sketch.text(&self.format.write(self.values.get(row, col)), style, at, Anchor::Middle),
             };
         }
@@ -285,7 +323,9 @@ fn format_of(id: MatrixId, values: &Matrix, decimals: usize) -> NumberFormat {
         | MatrixId::MaskedScores
         | MatrixId::Weights
         | MatrixId::Pairs
+        | MatrixId::DroppedWeights
         | MatrixId::Output
+        | MatrixId::OutputBeforeDropout
         | MatrixId::Concat
         | MatrixId::FinalOutput => NumberFormat::fixed(decimals),
         _ => NumberFormat::of_matrix(values.data(), decimals),
@@ -295,13 +335,14 @@ fn format_of(id: MatrixId, values: &Matrix, decimals: usize) -> NumberFormat {
 /// The hues of a signed matrix; `None` for weights.
 fn hues_of(id: MatrixId) -> Option<Signed> {
     match id {
-        MatrixId::Weights => None,
+        MatrixId::Weights | MatrixId::DroppedWeights => None,
         MatrixId::Q | MatrixId::WQ | MatrixId::UnrotatedQ => Some(Signed::Queries),
         MatrixId::K | MatrixId::WK | MatrixId::UnrotatedK => Some(Signed::Keys),
         MatrixId::V
         | MatrixId::WV
         | MatrixId::WO
         | MatrixId::Output
+        | MatrixId::OutputBeforeDropout
         | MatrixId::Concat
         | MatrixId::FinalOutput => Some(Signed::Values),
         MatrixId::X

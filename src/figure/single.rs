@@ -3,8 +3,9 @@
 use super::axis::Axis;
 use super::board::{BAND, CAPTION_DROP, LABEL_GAP, MARGIN, pin_row, valid_pin};
 use super::caption::{Caption, SMALL, operation};
+use super::cell_marks::{draw_key, marks_of};
 use super::heading::Heading;
-use super::legend::{blocked_key, legend};
+use super::legend::legend;
 use super::matrix_view::MatrixView;
 use super::sizing::{self, CellPlan};
 use super::sketch::Sketch;
@@ -106,7 +107,7 @@ fn draw_below(
     let mut caption = Caption::new(view.id, view.transposed, (grid.rows, grid.cols), sketch.theme);
     if let Some(head) = input.head(options.head) {
         caption = caption.of_head(view.id, head, sketch.theme);
-        let done = operation(view.id, view.transposed, input.spec, head);
+        let done = operation(view.id, view.transposed, &input.in_force(options.head), head);
         let place = (input.heads.len() > 1).then(|| head_words(input, options.head));
         let parts: Vec<String> =
             [Some(done), place].into_iter().flatten().filter(|s| !s.is_empty()).collect();
@@ -119,9 +120,7 @@ fn draw_below(
         let room = grid.rect.width.max(60.0);
         y = legend(sketch, &view.scale, view.subject(), Point { x: grid.rect.x, y }, room) + 9.0;
     }
-    if view.has_blocked() {
-        blocked_key(sketch, Point { x: grid.rect.x, y });
-    }
+    draw_key(sketch, &marks_of(view), Point { x: grid.rect.x, y });
 }
 
 /// `head 3 of 8`, and the KV head that it reads where heads share one.

@@ -1,13 +1,15 @@
 //! A trace in words and numbers: what the inspector shows and the trace figure draws.
 
-use super::mask_words::verdict;
+use super::mask_words::{let_through, verdict};
 use super::numbers::{format_number, format_short};
 use super::shorten::shorten_to_graphemes;
+use super::trace_dropout::{dropout, output_after_dropout};
 use super::trace_positions::{additions, rotations};
 use super::trace_products::{output_sum, product_sum, projections, through_w_o, vector};
 use super::{FigureInput, Pin};
 use crate::engine::{
-    Carry, EmptyRow, Precision, ScoreTrace, Scoring, SoftmaxAxis, SoftmaxTrace, Trace, trace,
+    Carry, EmptyRow, Fault, Precision, ScoreTrace, Scoring, SoftmaxAxis, SoftmaxTrace, Trace, trace,
+    trace_dropout,
 };
 
 /// How a line is to be read.
@@ -85,8 +87,11 @@ pub fn trace_text(input: &FigureInput<'_>, head: usize, pin: Pin, writing: Writi
     let head = input.head(head)?;
     let pair = (pin.query, pin.key);
     let traced = |carry| trace(&head.input, input.spec, head.query_head, pair, carry);
+    // Mistakes that are nothing but other settings are spelt out as those settings.
+    let in_force = input.in_force(head.query_head);
+    let as_computed = FigureInput { spec: &in_force, ..*input };
     // What is on the board, and beside its output what paper or the widest format give.
-    let (shown, beside) = match input.spec.precision {
+    let (shown, beside) = match in_force.precision {
         Precision::F64 => (traced(Carry::Exact)?, traced(Carry::Decimals(decimals))?),
         narrow => (traced(Carry::Stored(narrow))?, traced(Carry::Exact)?),
     };
@@ -94,11 +99,26 @@ pub fn trace_text(input: &FigureInput<'_>, head: usize, pin: Pin, writing: Writi
     sections.extend(projections(input, head, pin, writing));
     sections.extend(rotations(input, head, pin, writing));
     sections.push(raw_score(&shown, writing));
-    sections.push(scaled(input, &shown, writing));
+    sections.push(scaled(&as_computed, &shown, writing));
     let title = if head.alibi.is_some() { "Mask and bias" } else { "Mask" };
-    sections.push(TraceSection::new(title, verdict(input, head.query_head, &shown, decimals)));
-    sections.push(softmax(&shown.softmax, (pin.query, pin.key), writing));
-    sections.push(output(&shown, &beside, writing));
+    let mut mask = let_through(input, &shown, decimals);
+    if mask.is_empty() || as_computed.fault().is_none() {
+        mask = [verdict(&as_computed, head.query_head, &shown, decimals), mask].concat();
+    }
+    sections.push(TraceSection::new(title, mask));
+    let mut softmax = softmax(&shown.softmax, (pin.query, pin.key), writing);
+    softmax.lines.extend(after_softmax(input, &shown));
+    sections.push(softmax);
+    let mut output = output(&shown, &beside, writing);
+    if let Some(dropped) = &head.dropped {
+        let carry = shown.carry;
+        let (input, spec) = (&head.input, input.spec);
+        let traced = trace_dropout(dropped.dropout, input, spec, head.query_head, pair, carry)?;
+        output.title = "Output row before dropout".to_owned();
+        sections.extend([output, dropout(&traced, writing), output_after_dropout(&traced, writing)]);
+    } else {
+        sections.push(output);
+    }
     sections.extend(through_w_o(input, pin, writing));
     let name = |labels: &[String], index: usize| {
         labels.get(index).map_or_else(|| (index + 1).to_string(), |label| shorten_to_graphemes(label, 32))
@@ -164,7 +184,7 @@ fn scaled(input: &FigureInput<'_>, trace: &Trace, writing: Writing) -> TraceSect
         _ => TraceLine::muted(format!("not scaled: {result}")),
     };
     let mut lines = vec![line];
-    if let Some(cap) = trace.soft_cap {
+    if let Some(cap) = trace.soft_cap.filter(|_| input.fault() != Some(Fault::SoftCapAfterMask)) {
         let c = format_short(cap.cap, writing.decimals);
         let (before, after) =
             (format_number(cap.before, writing.decimals), format_number(cap.after, writing.decimals));
@@ -201,14 +221,35 @@ fn softmax(trace: &SoftmaxTrace, (query, key): (usize, usize), writing: Writing)
         difference(term.masked, trace.subtracted, writing.decimals)
     };
     let exps = trace.terms.iter().filter(|term| term.blocked_by.is_none()).map(|term| number(term.exp));
-    let sum = elided(writing, exps.collect(), " + ");
-    let lines = vec![
+    let mut sum = elided(writing, exps.collect(), " + ");
+    if trace.sink.is_some() {
+        sum = format!("{sum} + {}", number(trace.sink_exp));
+    }
+    let mut lines = vec![
         TraceLine::plain(format!("exp({exponent}) = {exp}")),
         TraceLine::muted(format!("{whole} max {}", number(trace.max))),
         TraceLine::plain(format!("Σexp = {sum} = {}", number(trace.sum))),
-        TraceLine::result(format!("{exp} / {} = {}", number(trace.sum), own_number(trace.weight))),
     ];
+    lines.extend(trace.sink.map(|sink| {
+        let share = number(trace.sink_exp / trace.sum);
+        TraceLine::muted(format!("its last term is the sink, exp of {}: it takes {share}", number(sink)))
+    }));
+    let weight = if is_blocked { 0.0 } else { term.exp / trace.sum };
+    lines.push(TraceLine::result(format!("{exp} / {} = {}", number(trace.sum), own_number(weight))));
     TraceSection::new(title, lines)
+}
+
+/// What a mistake does to the weight after the softmax, or to the sum within it.
+fn after_softmax(input: &FigureInput<'_>, trace: &Trace) -> Option<TraceLine> {
+    match input.fault()? {
+        Fault::MaskAfterSoftmax if trace.mask.let_through.is_some() => {
+            Some(TraceLine::result("set to 0 after the softmax; what is left of the row no longer sums to 1"))
+        }
+        Fault::SumInHalfPrecision => {
+            Some(TraceLine::muted("by mistake the running sum is rounded to f16 after each term"))
+        }
+        _ => None,
+    }
 }
 
 fn output(shown: &Trace, beside: &Trace, writing: Writing) -> TraceSection {

@@ -25,7 +25,17 @@ pub fn board_words(input: &FigureInput<'_>, options: &FigureOptions) -> String {
     if input.heads.len() > 1 {
         words.push(format!("Head {} of {}.", head.query_head + 1, input.heads.len()));
     }
+    words.extend(input.fault().map(|fault| format!("A mistake is made on purpose: {}.", fault.label())));
     words.extend(position_words(input, head));
+    words.extend(head.dropped.as_ref().map(|dropped| {
+        let n_dropped = dropped.kept.iter().filter(|kept| !**kept).count();
+        format!("Dropout takes away {n_dropped} of {} weights.", dropped.kept.len())
+    }));
+    words.extend(
+        input.spec.sink_of(head.query_head).map(|sink| {
+            format!("A sink with the logit {} takes part in the softmax.", format_short(sink, 4))
+        }),
+    );
     words.extend(blocked_words(&head.attention));
     words.extend(weight_words(input, &head.attention.weights, options.decimals));
     if let Some(pin) = valid_pin(input, options) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::engine::{Attention, HeadInput, Matrix};
+use crate::engine::{Attention, Dropped, Fault, HeadInput, Matrix};
 
 /// Everything computed from one scene: each head, and the heads put together.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +13,8 @@ pub struct Evaluation {
     pub concat: Arc<Matrix>,
     /// `concat`, times W_O plus b_o where the scene has them.
     pub output: Arc<Matrix>,
+    /// What the mistake of the scene changes, where it makes one on purpose.
+    pub fault: Option<FaultEffect>,
     /// What a reader should know though nothing is wrong: a query that sees nothing, a 0/1 additive mask, NaN and where it came from.
     pub warnings: Vec<String>,
 }
@@ -30,8 +32,28 @@ pub struct HeadEvaluation {
     pub unrotated: Option<Unrotated>,
     /// What ALiBi adds to the scaled scores, where the scene gives positions in that way.
     pub alibi: Option<AlibiBias>,
-    /// Every stage.
+    /// Every stage, before dropout.
     pub attention: Attention,
+    /// After dropout, where the scene has any.
+    pub dropped: Option<Dropped>,
+}
+
+impl HeadEvaluation {
+    /// What the head hands on: after dropout, where there is any. Shape (n_q, d_v).
+    pub fn output(&self) -> &Matrix {
+        self.dropped.as_ref().map_or(&self.attention.output, |dropped| &dropped.output)
+    }
+}
+
+/// What a mistake made on purpose changes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FaultEffect {
+    /// The mistake.
+    pub fault: Fault,
+    /// The largest |difference| from what was meant among the weights of all heads; ∞ where a number is lost.
+    pub weights: f64,
+    /// The same of the output of the scene.
+    pub output: f64,
 }
 
 /// Q and K of one head as they are given or projected, before they are turned.

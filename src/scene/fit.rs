@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::inputs::{Inputs, Sizes};
-use super::model::{Input, Position, SceneSpec, ScoringSpec};
+use super::model::{DropoutSpec, Input, Position, SceneSpec, ScoringSpec};
 use super::resolve::{Resolver, grouped_wide};
 use super::tensors::grouped;
-use crate::engine::{MaskRule, MaskShapeError, OddWidth, Precision, Scoring};
+use crate::engine::{Dropout, MaskRule, MaskShapeError, OddWidth, Precision, Scoring};
 
 /// What the stages of all heads may take: 2 GiB.
 const MAX_BYTES: u128 = 2 << 30;
@@ -96,6 +96,15 @@ pub(super) fn settings(spec: &SceneSpec, resolver: &mut Resolver<'_>) {
         let (found, most) = (spec.position_offset, grouped(MAX_OFFSET.unsigned_abs()));
         resolver.complain("position_offset", format!("the offset is {found}; expected −{most} to {most}"));
     }
+    if let Some(DropoutSpec { rate, seed }) = spec.dropout
+        && let Err(error) = Dropout::new(rate, seed)
+    {
+        resolver.complain("dropout.rate", error.to_string());
+    }
+    for (head, sink) in spec.sinks.iter().enumerate().filter(|(_, sink)| !sink.is_finite()) {
+        let message = format!("the sink of head {} is {sink}; expected a finite number", head + 1);
+        resolver.complain(format!("sinks[{head}]"), message);
+    }
     let decimals = spec.view.decimals;
     if decimals > 17 {
         let message =
@@ -168,10 +177,18 @@ pub(super) fn sizes(spec: &SceneSpec, inputs: &Inputs, resolver: &mut Resolver<'
             format!("head {head} is to be shown first; expected 1 to {n_heads}, the query heads there are");
         resolver.complain("view.head", message);
     }
+    let n_sinks = spec.sinks.len();
+    if n_sinks != 0 && n_sinks != n_heads {
+        let message = format!("there are {n_sinks} sinks but {n_heads} query heads; every head needs one");
+        resolver.complain("sinks", message);
+    }
     /// Four stages of 8 bytes, and who blocks a pair.
     const BYTES_PER_PAIR: u128 = 4 * 8 + 16;
-    // ALiBi keeps its bias, a narrow format its unrounded products.
-    let kept = u128::from(spec.position == Position::Alibi) + u128::from(spec.precision != Precision::F64);
+    // ALiBi keeps its bias, a narrow format its unrounded products, dropout what is left.
+    let kept = u128::from(spec.position == Position::Alibi)
+        + u128::from(spec.precision != Precision::F64)
+        + u128::from(spec.dropout.is_some())
+        + 4 * u128::from(spec.fault.is_some()); // and what was meant, for comparison
     let Sizes { n_q, n_k, d_v, heads, projected, .. } = *inputs.sizes();
     for (n, what) in [(n_q, "queries"), (n_k, "keys")] {
         if n > MAX_POSITIONS {

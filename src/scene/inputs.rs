@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::model::{Input, MatrixSource};
 use super::projection::{self, Projection};
 use super::resolve::Resolver;
-use crate::engine::{HeadInput, Matrix};
+use crate::engine::{Fault, HeadInput, Matrix, faulty_kv_head_of};
 
 /// Query heads, or KV heads.
 pub(super) const MAX_HEADS: usize = 4096;
@@ -38,19 +38,28 @@ impl Inputs {
         }
     }
 
-    /// Q, K and V of each query head.
-    pub fn head_inputs(&self) -> Vec<HeadInput> {
+    /// Q, K and V of each query head; a mistake between the heads is made.
+    pub fn head_inputs(&self, fault: Option<Fault>) -> Vec<HeadInput> {
         let Sizes { heads, kv_heads, .. } = *self.sizes();
         let (q, k, v) = match self {
             Self::Heads { q, k, v, .. } => (q.clone(), k.clone(), v.clone()),
-            Self::Projected(projection, _) => projection.split(heads, kv_heads),
+            Self::Projected(projection, _) => projection.split(heads, kv_heads, fault),
         };
         let per_query_head = |(head, q): (usize, &Arc<Matrix>)| {
-            let kv_head = head * kv_heads / heads;
+            let kv_head = kv_head_of(head, heads, kv_heads, fault);
             HeadInput { q: Arc::clone(q), k: Arc::clone(&k[kv_head]), v: Arc::clone(&v[kv_head]) }
         };
         q.iter().enumerate().map(per_query_head).collect()
     }
+}
+
+/// The KV head that a query head reads: each serves heads / kv_heads consecutive query heads, unless they are tiled by mistake.
+pub(super) fn kv_head_of(head: usize, heads: usize, kv_heads: usize, fault: Option<Fault>) -> usize {
+    match fault {
+        Some(Fault::TiledKvHeads) => faulty_kv_head_of(head, heads, kv_heads),
+        _ => crate::engine::kv_head_of(head, heads, kv_heads),
+    }
+    .unwrap_or_default()
 }
 
 /// One matrix per head.

@@ -21,6 +21,7 @@ mod fit;
 mod inputs;
 mod labels;
 mod layout;
+mod mistakes;
 mod model;
 mod nearest;
 mod npy;
@@ -42,10 +43,10 @@ mod warnings;
 pub use catalogue::{Lesson, catalogue, read_bundled};
 pub use complaint::{Complaint, Place, Severity, render_complaint};
 pub use evaluate::{checks, evaluate};
-pub use evaluation::{AlibiBias, Evaluation, HeadEvaluation, Unrotated};
+pub use evaluation::{AlibiBias, Evaluation, FaultEffect, HeadEvaluation, Unrotated};
 pub use model::{
-    Input, MatrixSource, Orientation, Palette, Position, Projected, SceneSpec, ScoringSpec, Stage, Tokens,
-    View,
+    DropoutSpec, Input, MatrixSource, Orientation, Palette, Position, Projected, SceneSpec, ScoringSpec,
+    Stage, Tokens, View,
 };
 pub use projection::{Projection, Sinusoidal};
 pub use read::{named_files, read, read_spec};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::engine::{MaskRule, Matrix, Precision, RopeLayout, SoftmaxSpec};
+use crate::engine::{Fault, MaskRule, Matrix, Precision, RopeLayout, SoftmaxSpec};
 
 /// A whole scene file, decoded but not yet proved valid. [`Scene::new`](super::Scene::new) does that.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,8 +29,14 @@ pub struct SceneSpec {
     pub position_offset: i64,
     /// The softmax in force.
     pub softmax: SoftmaxSpec,
+    /// A learned logit of each query head that takes part in the softmax but belongs to no key; none where this is empty.
+    pub sinks: Vec<f64>,
+    /// Dropout of the weights.
+    pub dropout: Option<DropoutSpec>,
     /// The number format that Q, K, V and every stage are kept in.
     pub precision: Precision,
+    /// A mistake to make on purpose.
+    pub fault: Option<Fault>,
     /// How the scene wants to be shown.
     pub view: View,
 }
@@ -182,6 +188,15 @@ pub enum Position {
     Alibi,
     /// Sines and cosines are added to the hidden states (Vaswani et al., 2017).
     Sinusoidal,
+}
+
+/// Dropout of the weights, as training does it: some become 0, the others are divided by 1 − rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DropoutSpec {
+    /// The share of weights that become 0; 0 or more and less than 1.
+    pub rate: f64,
+    /// Which ones: those that `np.random.seed(seed)` drops.
+    pub seed: u32,
 }
 
 /// How the scene wants to be shown.

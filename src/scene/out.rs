@@ -2,9 +2,9 @@
 //!
 //! Two specs are the same scene exactly when these trees are equal (so NaN equals NaN here).
 
-use super::decode::{layout_name, palette_name, precision_name, stage_name};
+use super::decode::{fault_name, layout_name, palette_name, precision_name, stage_name};
 use super::model::{
-    Input, MatrixSource, Orientation, Position, Projected, SceneSpec, ScoringSpec, Tokens, View,
+    DropoutSpec, Input, MatrixSource, Orientation, Position, Projected, SceneSpec, ScoringSpec, Tokens, View,
 };
 use crate::engine::{
     Convention, Corner, EmptyRow, MaskRule, Matrix, Precision, SoftmaxAxis, SoftmaxForm, SoftmaxSpec,
@@ -28,7 +28,7 @@ pub(super) enum Out {
 pub(super) type Fields = Vec<(&'static str, Out)>;
 
 /// Every field that can be left out, and those around it, in the order in which they are written.
-pub(super) const ORDER: [&str; 44] = [
+pub(super) const ORDER: [&str; 48] = [
     "title",
     "topic",
     "notes",
@@ -66,7 +66,11 @@ pub(super) const ORDER: [&str; 44] = [
     "over",
     "form",
     "empty_rows",
+    "sinks",
+    "dropout",
+    "rate",
     "precision",
+    "fault",
     "view",
     "decimals",
     "palette",
@@ -88,7 +92,10 @@ pub(super) fn scene(spec: &SceneSpec) -> Out {
         position: place,
         position_offset,
         softmax: softmax_spec,
+        sinks,
+        dropout,
         precision,
+        fault,
         view: view_spec,
     } = spec;
     let mut fields = Vec::new();
@@ -112,8 +119,13 @@ pub(super) fn scene(spec: &SceneSpec) -> Out {
     fields.extend(position(place).map(|place| ("position", place)));
     unless(*position_offset == 0, "position_offset", || word(position_offset), &mut fields);
     unless(*softmax_spec == SoftmaxSpec::default(), "softmax", || softmax(softmax_spec), &mut fields);
+    unless(sinks.is_empty(), "sinks", || numbers(sinks), &mut fields);
+    fields.extend(dropout.map(|DropoutSpec { rate, seed }| {
+        ("dropout", Out::Group("", vec![("rate", number(rate)), ("seed", word(seed))]))
+    }));
     let format = || word(precision_name(*precision));
     unless(*precision == Precision::F64, "precision", format, &mut fields);
+    fields.extend(fault.map(|fault| ("fault", word(fault_name(fault)))));
     unless(*view_spec == View::default(), "view", || view(view_spec), &mut fields);
     Out::Group("Scene", fields)
 }

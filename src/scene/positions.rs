@@ -68,7 +68,7 @@ fn turned(scene: &Scene, x: &Arc<Matrix>, first_position: i64) -> Arc<Matrix> {
 
 /// Rounded on entry, where the scene asks for a narrower format.
 fn stored(scene: &Scene, x: &Arc<Matrix>) -> Arc<Matrix> {
-    match scene.spec().precision {
+    match scene.attention_spec().precision_in_force() {
         Precision::F64 => Arc::clone(x),
         narrow => Arc::new(x.map(|value| narrow.round(value))),
     }

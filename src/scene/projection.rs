@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::inputs::{Inputs, PerHead, Sizes, head_count, shared_heads};
 use super::model::Projected;
 use super::resolve::Resolver;
-use crate::engine::{Matrix, project, sinusoidal, split_heads};
+use crate::engine::{Fault, Matrix, faulty_split, project, sinusoidal, split_heads};
 
 /// Hidden states and the weights that make Q, K and V of them, as matrices.
 #[derive(Clone, Debug)]
@@ -63,13 +63,21 @@ impl Projection {
         self.sinusoidal = Some(Sinusoidal { x, x_positions, context, context_positions });
     }
 
-    /// Q, K and V, each split by columns: head h takes columns h·d .. (h+1)·d.
-    pub(super) fn split(&self, heads: usize, kv_heads: usize) -> (PerHead, PerHead, PerHead) {
+    /// Q, K and V, each split by columns: head h takes columns h·d .. (h+1)·d, unless they are split wrongly on purpose.
+    pub(super) fn split(
+        &self,
+        heads: usize,
+        kv_heads: usize,
+        fault: Option<Fault>,
+    ) -> (PerHead, PerHead, PerHead) {
+        let split = match fault {
+            Some(Fault::SplitWithoutTranspose) => faulty_split,
+            _ => split_heads,
+        };
         let Self { x, context, w_q, w_k, w_v, b_q, b_k, b_v, .. } = self;
         let per_head = |x: &Matrix, w: &Matrix, b: &Option<Vec<f64>>, n| {
             let all = project(x, w, b.as_deref());
-            let split = split_heads(&all, n).unwrap_or_default();
-            split.into_iter().map(Arc::new).collect()
+            split(&all, n).unwrap_or_default().into_iter().map(Arc::new).collect()
         };
         (
             per_head(x, w_q, b_q, heads),

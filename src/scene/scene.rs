@@ -3,14 +3,14 @@
 use std::sync::{Arc, OnceLock};
 
 use super::complaint::Complaint;
-use super::inputs::Inputs;
+use super::inputs::{Inputs, kv_head_of};
 use super::labels::labels;
-use super::model::{Position, SceneSpec};
+use super::model::{DropoutSpec, Position, SceneSpec};
 use super::projection::Projection;
 use super::resolve::Resolver;
 use super::tensors::TensorFiles;
 use super::{fit, inputs, warnings};
-use crate::engine::{AttentionSpec, HeadInput, MaskRule, alibi_slopes};
+use crate::engine::{AttentionSpec, Dropout, Fault, FaultInForce, HeadInput, MaskRule, alibi_slopes};
 
 /// A scene whose parts are known to fit each other: evaluating it cannot fail.
 ///
@@ -70,7 +70,8 @@ impl Scene {
             position_offset: spec.position_offset,
             softmax: spec.softmax,
             precision: spec.precision,
-            ..AttentionSpec::default()
+            sinks: Arc::new(spec.sinks.clone()),
+            fault: spec.fault.map(|fault| fault_in_force(fault, &inputs)),
         };
         warnings.extend(warnings::of_spec(&spec, &inputs));
         let head_inputs = OnceLock::new();
@@ -124,9 +125,21 @@ impl Scene {
         self.inner.inputs.sizes().kv_heads
     }
 
-    /// The KV head that a query head reads: each serves heads / kv_heads **consecutive** query heads.
+    /// The KV head that a query head reads: each serves heads / kv_heads **consecutive** query heads, unless the scene makes the
+    /// mistake of tiling them.
     pub fn kv_head_of(&self, query_head: usize) -> usize {
-        query_head * self.kv_heads() / self.heads()
+        kv_head_of(query_head, self.heads(), self.kv_heads(), self.spec().fault)
+    }
+
+    /// Dropout of the weights, where there is any.
+    pub fn dropout(&self) -> Option<Dropout> {
+        self.spec().dropout.and_then(|DropoutSpec { rate, seed }| Dropout::new(rate, seed).ok())
+    }
+
+    /// The same scene without the mistake that it makes on purpose; `None` where it makes none.
+    pub fn as_meant(&self) -> Option<Self> {
+        self.spec().fault?;
+        Self::new(SceneSpec { fault: None, ..self.spec().clone() }, self.files()).ok()
     }
 
     /// Width of the hidden states; `None` when Q, K and V are given and nothing is projected.
@@ -157,7 +170,7 @@ impl Scene {
     /// large scenes.
     pub fn head_inputs(&self) -> &[HeadInput] {
         let inner = &self.inner;
-        inner.head_inputs.get_or_init(|| inner.inputs.head_inputs())
+        inner.head_inputs.get_or_init(|| inner.inputs.head_inputs(inner.spec.fault))
     }
 
     /// What the engine needs besides Q, K and V. ALiBi is a layer behind those of the scene's mask.
@@ -183,6 +196,15 @@ impl Scene {
 fn mask_of(spec: &SceneSpec, heads: usize) -> Vec<MaskRule> {
     let alibi = (spec.position == Position::Alibi).then(|| MaskRule::Alibi(alibi_slopes(heads)));
     spec.mask.iter().cloned().chain(alibi).collect()
+}
+
+/// The model that a scene speaks of is as wide as its hidden states or, where it has none, as its queries side by side.
+fn fault_in_force(fault: Fault, inputs: &Inputs) -> FaultInForce {
+    let d_model = match inputs {
+        Inputs::Projected(projection, _) => projection.x.cols(),
+        Inputs::Heads { sizes, .. } => sizes.heads * sizes.d_q,
+    };
+    FaultInForce { fault, d_model }
 }
 
 /// Two scenes are the same when they say the same; what follows from that is the same too.

@@ -8,7 +8,7 @@ use super::model::SceneSpec;
 use super::projection::Projection;
 use super::{HeadEvaluation, Scene};
 use crate::engine::{
-    Cause, EmptyRow, MaskRule, MaskView, Matrix, Precision, SoftmaxAxis, cause_of_non_finite,
+    Cause, EmptyRow, Fault, MaskRule, MaskView, Matrix, Precision, SoftmaxAxis, cause_of_non_finite,
 };
 
 /// Warnings that need no scores.
@@ -17,7 +17,19 @@ pub(super) fn of_spec(spec: &SceneSpec, inputs: &Inputs) -> Vec<Complaint> {
     zero_one_masks(spec, &mut warnings);
     empty_rows(spec, inputs, &mut warnings);
     not_finite_inputs(inputs, &mut warnings);
+    idle_sinks(spec, &mut warnings);
     warnings
+}
+
+/// A sink is one more key of every query; over the queries there is no such thing.
+fn idle_sinks(spec: &SceneSpec, warnings: &mut Vec<Complaint>) {
+    let over_queries =
+        spec.softmax.over == SoftmaxAxis::Queries || spec.fault == Some(Fault::SoftmaxOverQueries);
+    if over_queries && !spec.sinks.is_empty() {
+        let message =
+            "the sinks take no part: softmax runs over the queries, and a sink stands beside the keys";
+        warnings.push(Complaint::warning("sinks", message));
+    }
 }
 
 /// An additive mask of zeros and ones hides nothing; a boolean one was meant.

@@ -3,16 +3,21 @@
 use std::sync::Arc;
 
 use qkv::engine::{
-    Attention, AttentionSpec, Check, CheckOutcome, CheckedHead, Convention, Corner, Fault, FaultSite,
-    FaultSizes, HeadInput, MaskRule, Matrix, attend, attend_with_fault, concat_heads, faulty_concat,
-    faulty_kv_head_of, faulty_split, kv_head_of, project, split_heads, standing_checks,
+    Attention, AttentionSpec, Check, CheckOutcome, CheckedHead, Convention, Corner, Fault, FaultInForce,
+    FaultSite, HeadInput, MaskRule, Matrix, attend, concat_heads, faulty_concat, faulty_kv_head_of,
+    faulty_split, kv_head_of, project, split_heads, standing_checks,
 };
 use serde_json::Value;
 
 use crate::cases::{TOLERANCE, assert_stages, case, causal, with_mask};
 use crate::json::{assert_all_close, assert_close, booleans, head, head_of, matrix};
 
-const SIZES: FaultSizes = FaultSizes { d_model: 8 };
+const D_MODEL: usize = 8;
+
+fn attend_with_fault(fault: Fault, input: &HeadInput, spec: &AttentionSpec, d_model: usize) -> Attention {
+    let fault = Some(FaultInForce { fault, d_model });
+    attend(input, &AttentionSpec { fault, ..spec.clone() }, 0)
+}
 
 fn input(case: &Value) -> HeadInput {
     let inputs = &case["inputs"];
@@ -20,7 +25,7 @@ fn input(case: &Value) -> HeadInput {
 }
 
 fn faulty(fault: Fault, input: &HeadInput, mask: Vec<MaskRule>) -> Attention {
-    attend_with_fault(fault, input, &AttentionSpec { mask, ..Default::default() }, 0, SIZES)
+    attend_with_fault(fault, input, &AttentionSpec { mask, ..Default::default() }, D_MODEL)
 }
 
 fn wave(rows: usize, cols: usize, step: f64) -> Matrix {
@@ -43,13 +48,7 @@ fn a_forgotten_scale_and_the_scale_of_the_model() {
     let found = faulty(Fault::NoScale, &input(&case), vec![]);
     let row = |name: &str| matrix(&case["expected"][name]["weights"]);
     assert_all_close("no scale", found.weights.row(0), row("scale_1").row(0), TOLERANCE);
-    let model = attend_with_fault(
-        Fault::ModelWidthScale,
-        &input(&case),
-        &AttentionSpec::default(),
-        0,
-        FaultSizes { d_model: 3 },
-    );
+    let model = attend_with_fault(Fault::ModelWidthScale, &input(&case), &AttentionSpec::default(), 3);
     assert_all_close("1/√3", model.weights.row(0), row("scale_inv_sqrt3").row(0), TOLERANCE);
 }
 
@@ -110,7 +109,7 @@ fn exp_without_the_maximum_overflows() {
     let scores = input(&case);
     let spec = AttentionSpec { scoring: qkv::engine::Scoring::Scale(1.0), ..Default::default() };
     assert!(attend(&scores, &spec, 0).weights.data().iter().all(|weight| weight.is_finite()));
-    let found = attend_with_fault(Fault::NaiveExp, &scores, &spec, 0, SIZES);
+    let found = attend_with_fault(Fault::NaiveExp, &scores, &spec, D_MODEL);
     assert!(found.weights.data().iter().all(|weight| weight.is_nan()));
 }
 
@@ -176,7 +175,7 @@ fn a_soft_cap_after_the_mask_lets_a_blocked_key_leak() {
         rows: booleans(&case["inputs"]["boolean_true_allows"]),
     }];
     let spec = AttentionSpec { softcap: case["inputs"]["softcap"].as_f64(), mask, ..Default::default() };
-    let found = attend_with_fault(Fault::SoftCapAfterMask, &input(&case), &spec, 0, SIZES);
+    let found = attend_with_fault(Fault::SoftCapAfterMask, &input(&case), &spec, D_MODEL);
     assert_stages("leak", &found, &case["if_wrong"]);
     let checked = CheckedHead { query_head: 0, input: &input(&case), attention: &found };
     let leak = &standing_checks(&[checked], &spec)[1];
@@ -248,7 +247,7 @@ fn every_fault_of_a_head_changes_a_number_somewhere() {
             _ => {}
         }
         let plain = attend(&input, &spec, 0);
-        let found = attend_with_fault(fault, &input, &spec, 0, SIZES);
+        let found = attend_with_fault(fault, &input, &spec, D_MODEL);
         assert_ne!(found.weights, plain.weights, "{fault:?}");
         assert_eq!(found.blocked_by, plain.blocked_by, "{fault:?}");
     }
@@ -256,8 +255,7 @@ fn every_fault_of_a_head_changes_a_number_somewhere() {
 
 fn outcomes(fault: Fault, input: &HeadInput, mask: Vec<MaskRule>, check: Check) -> CheckOutcome {
     let spec = AttentionSpec { mask, ..Default::default() };
-    let wrong =
-        |input: &HeadInput, spec: &AttentionSpec, head| attend_with_fault(fault, input, spec, head, SIZES);
+    let wrong = |input: &HeadInput, spec: &AttentionSpec, _| attend_with_fault(fault, input, spec, D_MODEL);
     let attention = wrong(input, &spec, 0);
     let checked = CheckedHead { query_head: 0, input, attention: &attention };
     let outcomes = qkv::engine::standing_checks_of(&[checked], &spec, wrong);

@@ -4,6 +4,7 @@
 
 mod decode;
 mod fast;
+mod faults;
 mod gradients;
 mod narrow;
 mod scene;

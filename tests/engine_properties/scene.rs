@@ -60,6 +60,7 @@ fn settings(sizes: Sizes) -> impl Strategy<Value = AttentionSpec> {
             softmax: SoftmaxSpec { over, form, empty_rows },
             precision: Precision::F64,
             sinks: Arc::new(sink.into_iter().collect()),
+            fault: None,
         },
     )
 }

@@ -76,6 +76,18 @@ pub enum CheckOutcome {
     },
 }
 
+impl CheckOutcome {
+    /// Adds a clause to the note of a check that passed.
+    pub fn say(&mut self, clause: &str) {
+        if let Self::Pass { note, .. } = self {
+            *note = Some(match note.take() {
+                Some(note) => format!("{clause}; {note}"),
+                None => clause.to_owned(),
+            });
+        }
+    }
+}
+
 /// How many of how many things a check examined; fewer where all would take too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Examined {

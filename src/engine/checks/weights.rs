@@ -1,6 +1,5 @@
 //! Two checks that look at the weights as they are.
 
-use super::super::softmax::subtracted;
 use super::super::{AttentionSpec, EmptyRow, Precision, SoftmaxAxis};
 use super::{CheckOutcome, CheckedHead, Examined, Place};
 
@@ -27,7 +26,7 @@ pub fn rows_sum_to_one(heads: &[CheckedHead<'_>], spec: &AttentionSpec) -> Check
     let mut smallest_sum: f64 = 1.0;
     for head in heads {
         let weights = &head.attention.weights;
-        let tolerance = rounding(spec.precision, weights.cols());
+        let tolerance = rounding(spec.precision_in_force(), weights.cols());
         for (query, row) in weights.iter_rows().enumerate() {
             let has_sink = spec.sink_of(head.query_head).is_some(); // which then takes everything
             let has_distribution =
@@ -38,7 +37,7 @@ pub fn rows_sum_to_one(heads: &[CheckedHead<'_>], spec: &AttentionSpec) -> Check
             }
             n_rows += 1;
             let sum = row.iter().fold(0.0, |sum, weight| sum + weight); // not `sum()`, which begins with −0
-            let sink_weight = weight_of_sink(head, spec, query);
+            let sink_weight = head.attention.weight_of_sink(spec, head.query_head, query).unwrap_or(0.0);
             if (sum + sink_weight - 1.0).abs() <= tolerance {
                 smallest_sum = smallest_sum.min(sum);
                 continue;
@@ -102,13 +101,6 @@ pub fn blocked_weights_are_zero(heads: &[CheckedHead<'_>], spec: &AttentionSpec)
             }),
         },
     }
-}
-
-/// exp(sink − max) / Σ: what the sink of the head takes of a query's weight; 0 without a sink.
-fn weight_of_sink(head: &CheckedHead<'_>, spec: &AttentionSpec, query: usize) -> f64 {
-    let Some(sink) = spec.sink_of(head.query_head) else { return 0.0 };
-    let (max, sum) = (head.attention.row_max[query], head.attention.row_sum[query]);
-    (sink - subtracted(spec.softmax.form, max)).exp() / sum
 }
 
 fn wrong_sum(sum: f64, row: &[f64], over: SoftmaxAxis) -> String {

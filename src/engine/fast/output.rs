@@ -41,6 +41,11 @@ pub enum OutputError {
         "the output-only form scores by dot products, but the scorer is additive or general; keep the stages instead"
     )]
     Scorer,
+    /// The head makes a mistake on purpose.
+    #[error(
+        "the output-only form computes attention as it is meant, but the head makes a mistake on purpose; keep the stages instead"
+    )]
+    Fault,
     /// The matrices of a head do not fit together.
     #[error("head {}: {error}", query_head + 1)]
     Shape {
@@ -106,6 +111,9 @@ fn check<R: Real>(heads: &[HeadView<'_, R>], spec: &AttentionSpec) -> Result<(),
     }
     if matches!(spec.scoring, Scoring::Additive { .. } | Scoring::General { .. }) {
         return Err(OutputError::Scorer);
+    }
+    if spec.fault.is_some() {
+        return Err(OutputError::Fault);
     }
     for (query_head, HeadView { q, k, v }) in heads.iter().enumerate() {
         let (n_k, n_v, d_q, d_k) = (k.rows(), v.rows(), q.cols(), k.cols());

@@ -20,7 +20,7 @@ const BLOCK_QUERIES: usize = 128;
 /// [`attend`](super::super::attend()), faster, over all threads, and stoppable: the same stages to about 10⁻¹⁵ of their size, the
 /// same blocked pairs, and exact zeros where a pair is blocked. It does not depend on the number of threads.
 ///
-/// What has no fast form (naive softmax, softmax over the queries, a sink, no keys) is left to the plain one. Additive scores are made by the
+/// What has no fast form (naive softmax, softmax over the queries, a sink, a mistake on purpose, no keys) is left to the plain one. Additive scores are made by the
 /// plain scorer.
 ///
 /// # Errors
@@ -40,6 +40,7 @@ pub fn attend_fast(
     progress.check()?;
     let is_plain = spec.softmax.over == SoftmaxAxis::Queries
         || spec.softmax.form == SoftmaxForm::Naive
+        || spec.fault.is_some()
         || spec.sink_of(query_head).is_some();
     if is_plain || n_q == 0 || n_k == 0 || v.cols() == 0 {
         let attention = attend(input, spec, query_head);

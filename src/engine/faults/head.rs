@@ -1,76 +1,37 @@
 //! One head with one mistake in it.
 
-use super::super::attend::{blocked_pairs, mix, softmax};
-use super::super::scoring::{scale_of, soft_cap};
+use super::super::attend::{blocked_pairs, softmax};
+use super::super::narrow::mix_in;
+use super::super::scoring::soft_cap;
+use super::super::softmax::{exp_in, subtracted};
 use super::super::{
-    Attention, AttentionSpec, BlockedBy, HeadInput, MaskRule, MaskView, Matrix, Precision, Scoring,
-    SoftmaxAxis, SoftmaxForm, attend, attend_in,
+    Attention, AttentionSpec, BlockedBy, HeadInput, MaskView, Matrix, Precision, SoftmaxAxis, attend,
 };
-use super::masks::{inverted, nothing_blocked, other_corner, padded_rows};
-use super::{Fault, FaultSite};
+use super::masks::finite_biases;
+use super::{Fault, spec_in_force};
 
-/// What a fault has to know beyond its own head.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FaultSizes {
-    /// The model width that [`Fault::ModelWidthScale`] takes the root of.
-    pub d_model: usize,
-}
-
-/// Every stage of one head as the mistake makes it, and `blocked_by` as it should have been.
-///
-/// A fault between the heads changes nothing within one: the result is that of [`attend()`]. So do faults of a mask or cap that the head
-/// does not have.
-///
-/// # Panics
-/// When the shapes do not fit together; [`HeadInput::check`] says so beforehand.
-pub fn attend_with_fault(
-    fault: Fault,
+/// Every stage of one head as the mistake of `spec` makes it, and `blocked_by` as it should have been.
+pub(in crate::engine) fn attend_with_fault(
     input: &HeadInput,
     spec: &AttentionSpec,
     query_head: usize,
-    sizes: FaultSizes,
 ) -> Attention {
-    if fault.site() != FaultSite::Head {
-        return attend(input, spec, query_head);
-    }
     let (n_q, n_k) = (input.q.rows(), input.k.rows());
-    let faulty = Faulty { input, spec, query_head };
-    let with = |spec: &AttentionSpec| attend(input, spec, query_head);
-    let mut found = match fault {
-        Fault::SoftmaxOverQueries => {
-            let mut spec = spec.clone();
-            spec.softmax.over = SoftmaxAxis::Queries;
-            with(&spec)
-        }
-        Fault::NaiveExp => {
-            let mut spec = spec.clone();
-            spec.softmax.form = SoftmaxForm::Naive;
-            with(&spec)
-        }
-        Fault::NoScale => with(&faulty.rescaled(1.0)),
-        Fault::ModelWidthScale => with(&faulty.rescaled(1.0 / (sizes.d_model.max(1) as f64).sqrt())),
-        Fault::InvertedBoolean if spec.mask.is_empty() => with(spec),
-        Fault::InvertedBoolean => with(&inverted(spec, n_q, n_k, query_head)),
-        Fault::WrongCorner => with(&other_corner(spec)),
-        Fault::PaddingOnQueryRows => with(&padded_rows(spec, n_q, n_k)),
-        Fault::MaskAfterSoftmax => faulty.mask_after_softmax(),
-        Fault::MaskMultiplied => {
-            faulty.with_scores(
-                Precision::F64,
-                |score, bias, is_blocked| if is_blocked { 0.0 } else { score + bias },
-            )
-        }
-        Fault::MinusTenThousand => faulty.with_penalty(Precision::F64, -1e4),
-        Fault::MinusOneBillion => faulty.with_penalty(Precision::F32, -1e9),
-        Fault::SoftCapAfterMask => faulty.cap_after_mask(),
-        Fault::BiasScaledWithScores => faulty.bias_scaled(),
-        Fault::SumInHalfPrecision => faulty.sum_in_half_precision(),
-        Fault::TiledKvHeads | Fault::SplitWithoutTranspose | Fault::MergeWithoutTranspose => with(spec),
+    let in_force = spec_in_force(spec, n_q, n_k, input.k.cols(), query_head);
+    let meant = AttentionSpec { fault: None, ..spec.clone() };
+    let faulty = Faulty { input, spec: &meant, query_head };
+    let mut found = match in_force.fault.map(|in_force| in_force.fault) {
+        Some(Fault::MaskAfterSoftmax) => faulty.mask_after_softmax(),
+        Some(Fault::MaskMultiplied) => faulty.mask_multiplied(),
+        Some(Fault::SoftCapAfterMask) => faulty.cap_after_mask(),
+        Some(Fault::SumInHalfPrecision) => faulty.sum_in_half_precision(),
+        _ => attend(input, &in_force, query_head),
     };
     found.blocked_by = faulty.blocked_by();
     found
 }
 
+/// A head as it was meant.
 struct Faulty<'a> {
     input: &'a HeadInput,
     spec: &'a AttentionSpec,
@@ -87,113 +48,96 @@ impl Faulty<'_> {
         blocked_pairs(&self.view(), self.input.q.rows(), self.input.k.rows())
     }
 
-    /// Another scale, where the scoring has one.
-    fn rescaled(&self, scale: f64) -> AttentionSpec {
-        let scoring = match &self.spec.scoring {
-            Scoring::ScaledDot => Scoring::Scale(scale),
-            other => other.clone(),
-        };
-        AttentionSpec { scoring, ..self.spec.clone() }
+    fn blocked(&self) -> Vec<bool> {
+        self.blocked_by().iter().map(|layer| layer.is_some()).collect()
     }
 
-    fn without_blocks(&self) -> AttentionSpec {
-        nothing_blocked(self.spec, self.input.q.rows(), self.input.k.rows(), self.query_head)
+    fn mix(&self, weights: &Matrix, blocked: &[bool]) -> Matrix {
+        let v = self.input.v.map(|value| self.spec.precision.round(value));
+        mix_in(weights, blocked, &v, self.spec, self.query_head)
     }
 
     fn mask_after_softmax(&self) -> Attention {
+        let (n_q, n_k) = (self.input.q.rows(), self.input.k.rows());
+        let mask = finite_biases(self.spec, n_q, n_k, self.query_head);
+        let mut found = attend(self.input, &AttentionSpec { mask, ..self.spec.clone() }, self.query_head);
         let view = self.view();
-        let mut found = attend(self.input, &self.without_blocks(), self.query_head);
-        let seen = |query, key, weight| if view.allows(query, key) { weight } else { 0.0 };
-        let (n_q, n_k) = (found.weights.rows(), found.weights.cols());
-        found.weights =
-            Matrix::from_fn(n_q, n_k, |query, key| seen(query, key, found.weights.get(query, key)));
-        let blocked: Vec<bool> = self.blocked_by().iter().map(|layer| layer.is_some()).collect();
-        found.output = mix(&found.weights, &blocked, &self.input.v, self.spec, self.query_head);
+        let seen = |query, key| if view.allows(query, key) { found.weights.get(query, key) } else { 0.0 };
+        found.weights = Matrix::from_fn(n_q, n_k, seen);
+        found.output = self.mix(&found.weights, &self.blocked());
         found
     }
 
-    /// The capped scores changed into masked ones pair by pair, nothing being blocked any more: `change` gets the score, the bias
-    /// (−∞ where a layer adds it) and whether the pair should be blocked.
-    fn with_scores(&self, precision: Precision, change: impl Fn(f64, f64, bool) -> f64) -> Attention {
-        let view = self.view();
-        let before = attend_in(
-            precision,
-            self.input,
-            &AttentionSpec { mask: Vec::new(), ..self.spec.clone() },
-            self.query_head,
-        );
-        let (n_q, n_k) = (self.input.q.rows(), self.input.k.rows());
-        let masked = Matrix::from_fn(n_q, n_k, |query, key| {
-            let (score, bias) = (before.scaled_scores.get(query, key), view.bias(query, key));
-            let is_blocked = !view.allows(query, key);
-            precision.round(change(score, if is_blocked { 0.0 } else { bias }, is_blocked)) + 0.0
-        });
-        self.after_masking(precision, before, masked)
-    }
-
-    /// What follows from masked scores in which nothing is blocked.
-    fn after_masking(&self, precision: Precision, before: Attention, masked: Matrix) -> Attention {
-        let (n_q, n_k) = (masked.rows(), masked.cols());
-        let nothing = vec![false; n_q * n_k];
-        let sink = self.spec.sink_of(self.query_head);
-        let (weights, rows, _) = softmax(precision, &masked, &nothing, self.spec.softmax, sink);
-        let v = self.input.v.map(|value| precision.round(value));
-        let output =
-            mix(&weights, &nothing, &v, self.spec, self.query_head).map(|value| precision.round(value));
-        let (row_max, row_sum) = rows.iter().map(|row| (row.max, row.sum)).unzip();
-        Attention { masked_scores: masked, weights, output, row_max, row_sum, ..before }
-    }
-
-    /// A large negative number is added to blocked scores, in the format in which the scores are kept.
-    fn with_penalty(&self, precision: Precision, penalty: f64) -> Attention {
-        self.with_scores(precision, |score, bias, is_blocked| {
-            score + bias + if is_blocked { penalty } else { 0.0 }
-        })
+    fn mask_multiplied(&self) -> Attention {
+        self.with_scores(self.spec, |masked| masked.unwrap_or(0.0))
     }
 
     fn cap_after_mask(&self) -> Attention {
-        let Some(cap) = self.spec.softcap else { return attend(self.input, self.spec, self.query_head) };
-        let spec = AttentionSpec { softcap: None, ..self.spec.clone() };
-        let uncapped = Faulty { input: self.input, spec: &spec, query_head: self.query_head };
-        uncapped.with_scores(Precision::F64, |score, bias, is_blocked| {
-            soft_cap(if is_blocked { f64::NEG_INFINITY } else { score + bias }, cap)
-        })
+        let cap = self.spec.softcap.unwrap_or(f64::INFINITY);
+        let uncapped = AttentionSpec { softcap: None, ..self.spec.clone() };
+        self.with_scores(&uncapped, |masked| soft_cap(masked.unwrap_or(f64::NEG_INFINITY), cap))
     }
 
-    fn bias_scaled(&self) -> Attention {
-        let scale = scale_of(&self.spec.scoring, self.input.k.cols());
-        let scaled_bias = |bias: f64| if bias == f64::NEG_INFINITY { bias } else { bias * scale };
+    /// The masked scores changed pair by pair, nothing being blocked any more: `change` gets the masked score, or `None` for a pair
+    /// that should be blocked.
+    fn with_scores(&self, spec: &AttentionSpec, change: impl Fn(Option<f64>) -> f64) -> Attention {
         let view = self.view();
         let (n_q, n_k) = (self.input.q.rows(), self.input.k.rows());
-        let bias = Matrix::from_fn(n_q, n_k, |query, key| {
-            if view.allows(query, key) { scaled_bias(view.bias(query, key)) } else { f64::NEG_INFINITY }
-        });
-        let mask = vec![MaskRule::Additive(bias)];
-        attend(self.input, &AttentionSpec { mask, ..self.spec.clone() }, self.query_head)
+        let unmasked = AttentionSpec { mask: Vec::new(), ..spec.clone() };
+        let before = attend(self.input, &unmasked, self.query_head);
+        let precision = spec.precision;
+        let stored = |value: f64| precision.round(precision.round_sum(value)) + 0.0;
+        let bias = |query, key| precision.round(view.bias(query, key));
+        let masked = Matrix::from_fn(n_q, n_k, |query, key| {
+            let with_bias = || stored(before.scaled_scores.get(query, key) + bias(query, key));
+            stored(change(view.allows(query, key).then(with_bias)))
+        }); // (n_q, n_k)
+        let nothing = vec![false; n_q * n_k];
+        let sink = spec.sink_of(self.query_head);
+        let (weights, rows, columns) = softmax(precision, &masked, &nothing, spec.softmax, sink);
+        let output = self.mix(&weights, &nothing);
+        let (row_max, row_sum) = rows.iter().map(|row| (row.max, row.sum)).unzip();
+        let (column_max, column_sum) = columns.iter().map(|column| (column.max, column.sum)).unzip();
+        Attention {
+            masked_scores: masked,
+            weights,
+            output,
+            row_max,
+            row_sum,
+            column_max,
+            column_sum,
+            ..before
+        }
     }
 
     /// Each exponential is added to a running sum that is rounded to `F16` every time.
     fn sum_in_half_precision(&self) -> Attention {
         let mut found = attend(self.input, self.spec, self.query_head);
-        let blocked: Vec<bool> = self.blocked_by().iter().map(|layer| layer.is_some()).collect();
-        let n_k = found.weights.cols();
+        if self.spec.softmax.over == SoftmaxAxis::Queries {
+            return found;
+        }
+        let (blocked, n_k) = (self.blocked(), found.weights.cols());
+        let precision = self.spec.precision;
         for query in 0..found.weights.rows() {
             let blocked = &blocked[query * n_k..(query + 1) * n_k];
-            let scores = found.masked_scores.row(query);
-            let max = found.row_max[query]; // the sink included
-            let exp = |(score, &blocked): (&f64, &bool)| if blocked { 0.0 } else { (score - max).exp() };
-            let exps: Vec<f64> = scores.iter().zip(blocked).map(exp).collect();
-            let sink = self.spec.sink_of(self.query_head).map_or(0.0, |sink| (sink - max).exp());
-            let sum = exps.iter().chain([&sink]).fold(0.0, |sum, exp| Precision::F16.round(sum + exp));
             if blocked.iter().all(|&blocked| blocked) {
                 continue; // as the policy for empty rows has it
             }
+            let form = self.spec.softmax.form;
+            let subtracted = subtracted(form, found.row_max[query]); // the sink included
+            let exp = |score: f64| exp_in(precision, form, score - subtracted);
+            let scores = found.masked_scores.row(query).iter().zip(blocked);
+            let exps: Vec<f64> =
+                scores.map(|(&score, &blocked)| if blocked { 0.0 } else { exp(score) }).collect();
+            let sink = self.spec.sink_of(self.query_head).map(|sink| exp(precision.round(sink)));
+            let sum = exps.iter().chain(&sink).fold(0.0, |sum, exp| Precision::F16.round(sum + exp));
             found.row_sum[query] = sum;
-            for (weight, exp) in found.weights.row_mut(query).iter_mut().zip(exps) {
-                *weight = exp / sum;
+            let weights = found.weights.row_mut(query).iter_mut().zip(exps).zip(blocked);
+            for ((weight, exp), _) in weights.filter(|(_, blocked)| !**blocked) {
+                *weight = precision.round(precision.round_sum(exp / sum));
             }
         }
-        found.output = mix(&found.weights, &blocked, &self.input.v, self.spec, self.query_head);
+        found.output = self.mix(&found.weights, &blocked);
         found
     }
 }

@@ -1,14 +1,17 @@
 //! The named mistakes: wrong attention that people have really shipped, computed for real.
 //!
 //! A fault of a head gives every stage as the mistake makes it, under the mask that was meant: `blocked_by` is that of the correct
-//! form, so that the standing checks see what leaks. Three faults lie between the heads, and one is in how a mask is read.
+//! form, so that the standing checks see what leaks. Most mistakes are nothing but other settings (`settings`, `masks`), four need
+//! another way of computing (`head`), and three lie between the heads.
 
 mod between_heads;
 mod head;
 mod masks;
+mod settings;
 
 pub use between_heads::{faulty_concat, faulty_kv_head_of, faulty_split};
-pub use head::{FaultSizes, attend_with_fault};
+pub(super) use head::attend_with_fault;
+pub use settings::spec_in_force;
 
 /// One mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,7 +30,8 @@ pub enum Fault {
     MaskMultiplied,
     /// −10⁴ is added in place of −∞: a query that sees nothing attends as if nothing were blocked.
     MinusTenThousand,
-    /// −10⁹ is added in place of −∞, in `F32`: the scores of a query that sees nothing drown in rounding, and its weights are uniform.
+    /// −10⁹ is added in place of −∞, in `F32` where the head would be in `F64`: the scores of a query that sees nothing drown in
+    /// rounding, and its weights are uniform.
     MinusOneBillion,
     /// exp(s) without subtracting the maximum.
     NaiveExp,
@@ -49,10 +53,19 @@ pub enum Fault {
     SumInHalfPrecision,
 }
 
+/// A mistake that a head makes, with what it takes to make it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultInForce {
+    /// Which mistake.
+    pub fault: Fault,
+    /// The model width that [`Fault::ModelWidthScale`] takes the root of.
+    pub d_model: usize,
+}
+
 /// What a fault is a fault of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FaultSite {
-    /// One head: [`attend_with_fault`].
+    /// One head: [`attend`](super::attend()) makes it.
     Head,
     /// Which KV head a query head reads: [`faulty_kv_head_of`].
     KvHeads,
@@ -105,6 +118,11 @@ impl Fault {
             Self::BiasScaledWithScores => "bias scaled with the scores",
             Self::SumInHalfPrecision => "softmax sum in half precision",
         }
+    }
+
+    /// Whether scores of blocked pairs take part in the softmax by a way of computing that no settings express.
+    pub(super) fn blocks_nothing(self) -> bool {
+        matches!(self, Self::MaskAfterSoftmax | Self::MaskMultiplied | Self::SoftCapAfterMask)
     }
 
     /// What it is a fault of.

@@ -41,7 +41,7 @@ pub fn softmax_jacobian(weights: &[f64]) -> Matrix {
 }
 
 /// The backward pass of one head: `attention` is what [`attend`](super::attend()) made of `input` and `spec`, and `d_output` is
-/// ∂L/∂output, of shape (n_q, d_v).
+/// ∂L/∂output, of shape (n_q, d_v). In `F64`, and without a mistake in `spec`.
 ///
 /// # Panics
 /// When the shapes do not fit together.

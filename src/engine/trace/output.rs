@@ -1,7 +1,7 @@
 //! From the weights of a row to its output.
 
-use super::super::SoftmaxAxis;
-use super::{ExpTerm, SumOfProducts, Tracer};
+use super::super::{Fault, Matrix, SoftmaxAxis};
+use super::{Carry, ExpTerm, SumOfProducts, Tracer};
 
 /// The output row of one query as weighted sums of values.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,25 +21,24 @@ impl OutputTrace {
 
 impl Tracer<'_> {
     pub(super) fn output(&self, query: usize) -> OutputTrace {
-        let v = &self.input.v;
-        let read: Vec<(usize, f64)> = self
-            .row_terms(query)
-            .into_iter()
-            .enumerate()
-            .filter(|(_, term)| term.blocked_by.is_none() || term.weight != 0.0)
+        let terms = self.row_terms(query).into_iter().enumerate();
+        let read = terms
+            .filter(|(key, term)| term.weight != 0.0 || self.is_visible(query, *key, term))
             .map(|(key, term)| (key, term.weight))
             .collect();
-        let feature = |feature_idx| {
-            let factors = read.iter().map(|&(key, weight)| (weight, v.get(key, feature_idx)));
-            let sum = SumOfProducts::new(factors, None, self.carry);
-            SumOfProducts { total: self.carry.store(sum.total), ..sum }
-        };
-        let features = (0..v.cols()).map(feature).collect();
-        OutputTrace { keys: read.iter().map(|&(key, _)| key).collect(), features }
+        weighted_sum(read, &self.input.v, self.carry)
+    }
+
+    /// Whether a value is read though its weight is 0.
+    fn is_visible(&self, query: usize, key: usize, term: &ExpTerm) -> bool {
+        match self.fault {
+            Some(Fault::MaskAfterSoftmax) => self.meant.allows(query, key),
+            _ => term.blocked_by.is_none(),
+        }
     }
 
     /// One term per key of the query's row, whichever way the softmax runs.
-    fn row_terms(&self, query: usize) -> Vec<ExpTerm> {
+    pub(super) fn row_terms(&self, query: usize) -> Vec<ExpTerm> {
         match self.spec.softmax.over {
             SoftmaxAxis::Keys => self.softmax(query, 0).terms,
             SoftmaxAxis::Queries => {
@@ -47,4 +46,15 @@ impl Tracer<'_> {
             }
         }
     }
+}
+
+/// Σ weight · value over the keys that are read, feature by feature.
+pub(super) fn weighted_sum(read: Vec<(usize, f64)>, v: &Matrix, carry: Carry) -> OutputTrace {
+    let feature = |feature_idx| {
+        let factors = read.iter().map(|&(key, weight)| (weight, v.get(key, feature_idx)));
+        let sum = SumOfProducts::new(factors, None, carry);
+        SumOfProducts { total: carry.store(sum.total), ..sum }
+    };
+    let features = (0..v.cols()).map(feature).collect();
+    OutputTrace { keys: read.iter().map(|&(key, _)| key).collect(), features }
 }

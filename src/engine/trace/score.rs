@@ -1,6 +1,6 @@
 //! From q and k of one pair to its masked score.
 
-use super::super::{Matrix, Scoring, soft_cap};
+use super::super::{Fault, Matrix, Scoring, soft_cap};
 use super::{Carry, SumOfProducts, Tracer};
 
 /// How the raw score of one pair comes about.
@@ -43,7 +43,7 @@ pub struct HiddenUnit {
     pub running: f64,
 }
 
-/// The scaled score before and after c·tanh(s/c).
+/// The scaled score before and after c·tanh(s/c); by mistake, the masked score (−∞ where it should be blocked).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SoftCapTrace {
     /// c.
@@ -65,6 +65,8 @@ pub struct MaskTrace {
     pub bias: f64,
     /// The masked score: scaled + bias, or −∞ where blocked.
     pub masked: f64,
+    /// The layer that should block the pair, where a mistake lets it through.
+    pub let_through: Option<usize>,
 }
 
 impl ScoreTrace {
@@ -89,14 +91,22 @@ impl Tracer<'_> {
     pub(super) fn pair(&self, query: usize, key: usize) -> Pair {
         let score = self.score(query, key);
         let scaled = self.carry.carry(score.total() * self.scale);
-        let soft_cap = self.spec.softcap.map(|cap| SoftCapTrace {
-            cap,
-            before: scaled,
-            after: self.carry.store(self.carry.carry(soft_cap(scaled, cap))),
-        });
+        if self.fault == Some(Fault::SoftCapAfterMask) {
+            let scaled = self.carry.store(scaled);
+            let mut mask = self.mask(query, key, scaled);
+            let soft_cap = self.soft_cap(mask.masked);
+            mask.masked = soft_cap.map_or(mask.masked, |capped| capped.after);
+            return Pair { score, scaled, soft_cap, mask };
+        }
+        let soft_cap = self.soft_cap(scaled);
         let scaled = if soft_cap.is_some() { scaled } else { self.carry.store(scaled) };
         let mask = self.mask(query, key, soft_cap.map_or(scaled, |capped| capped.after));
         Pair { score, scaled, soft_cap, mask }
+    }
+
+    fn soft_cap(&self, before: f64) -> Option<SoftCapTrace> {
+        let cap = self.spec.softcap?;
+        Some(SoftCapTrace { cap, before, after: self.carry.store(self.carry.carry(soft_cap(before, cap))) })
     }
 
     fn score(&self, query: usize, key: usize) -> ScoreTrace {
@@ -121,6 +131,10 @@ impl Tracer<'_> {
 
     fn mask(&self, query: usize, key: usize, scaled: f64) -> MaskTrace {
         let carry = self.carry;
+        let meant = self.meant.blocked_by(query, key);
+        if let (Some(layer), Some(fault)) = (meant, self.fault.filter(|fault| fault.blocks_nothing())) {
+            return self.let_through(fault, layer, self.view.bias(query, key), scaled);
+        }
         let blocked_by = self.view.blocked_by(query, key);
         let layers = 0..self.spec.mask.len();
         let biases =
@@ -128,7 +142,20 @@ impl Tracer<'_> {
         let bias = carry.store(self.view.bias(query, key));
         let masked =
             if blocked_by.is_some() { f64::NEG_INFINITY } else { carry.store(carry.carry(scaled + bias)) };
-        MaskTrace { blocked_by, biases: biases.collect(), bias, masked }
+        let let_through = meant.filter(|_| blocked_by.is_none());
+        MaskTrace { blocked_by, biases: biases.collect(), bias, masked, let_through }
+    }
+
+    /// What a mistake that blocks nothing makes of a pair that layer `layer` should block.
+    fn let_through(&self, fault: Fault, layer: usize, bias: f64, scaled: f64) -> MaskTrace {
+        let masked = match fault {
+            Fault::MaskMultiplied => 0.0,
+            Fault::MaskAfterSoftmax if bias == f64::NEG_INFINITY => scaled,
+            Fault::MaskAfterSoftmax => self.carry.store(self.carry.carry(scaled + self.carry.store(bias))),
+            _ => f64::NEG_INFINITY, // and then the cap
+        };
+        let bias = if fault == Fault::MaskAfterSoftmax && bias.is_finite() { bias } else { 0.0 };
+        MaskTrace { blocked_by: None, biases: Vec::new(), bias, masked, let_through: Some(layer) }
     }
 }
 

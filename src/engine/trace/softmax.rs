@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::super::softmax::{empty_weight_beside, subtracted, visible_max, with_sink};
-use super::super::{EmptyRow, SoftmaxAxis, SoftmaxForm};
+use super::super::{EmptyRow, Fault, Precision, SoftmaxAxis, SoftmaxForm};
 use super::{Carry, Tracer};
 
 /// On paper one writes exp(s) itself while the largest score lies in here, as both readings do; outside, exp(s − max).
@@ -26,7 +26,7 @@ pub struct SoftmaxTrace {
     pub sink: Option<f64>,
     /// exp(sink − subtracted), which is part of `sum`; 0 without a sink.
     pub sink_exp: f64,
-    /// Σ of the exponentials; 0 when nothing is visible.
+    /// Σ of the exponentials; 0 when nothing is visible. By mistake, rounded to `F16` after each of them.
     pub sum: f64,
     /// The policy that gave the weights, when nothing is visible.
     pub empty: Option<EmptyRow>,
@@ -43,7 +43,7 @@ pub struct ExpTerm {
     pub blocked_by: Option<usize>,
     /// exp(masked − subtracted); exactly 0 where blocked.
     pub exp: f64,
-    /// exp / sum, or what the policy for empty rows gives.
+    /// exp / sum, or what the policy for empty rows gives. By mistake, set to 0 only now.
     pub weight: f64,
 }
 
@@ -53,7 +53,7 @@ impl Tracer<'_> {
             SoftmaxAxis::Keys => ((0..self.input.k.rows()).map(|key| (query, key)).collect(), key),
             SoftmaxAxis::Queries => ((0..self.input.q.rows()).map(|query| (query, key)).collect(), query),
         };
-        let mut terms: Vec<_> = along.into_iter().map(|(query, key)| self.unweighted(query, key)).collect();
+        let mut terms: Vec<_> = along.iter().map(|&(query, key)| self.unweighted(query, key)).collect();
         if terms.iter().all(|term| term.blocked_by.is_some()) {
             return self.empty_softmax(terms);
         }
@@ -65,12 +65,16 @@ impl Tracer<'_> {
         let mut sum = 0.0;
         for term in terms.iter_mut().filter(|term| term.blocked_by.is_none()) {
             term.exp = self.exp(term.masked - subtracted);
-            sum = self.carry.carry(sum + term.exp);
+            sum = self.add(sum, term.exp);
         }
         let sink_exp = stored_sink.map_or(0.0, |sink| self.exp(sink - subtracted));
-        sum = self.carry.carry(sum + sink_exp);
-        for term in terms.iter_mut().filter(|term| term.blocked_by.is_none()) {
-            term.weight = self.carry.store(self.carry.carry(term.exp / sum));
+        sum = self.add(sum, sink_exp);
+        for (term, &(query, key)) in
+            terms.iter_mut().zip(&along).filter(|(term, _)| term.blocked_by.is_none())
+        {
+            let is_cleared = self.fault == Some(Fault::MaskAfterSoftmax) && !self.meant.allows(query, key);
+            let weight = self.carry.store(self.carry.carry(term.exp / sum));
+            term.weight = if is_cleared { 0.0 } else { weight };
         }
         let weight = terms[focus].weight;
         let (over, sink) = (self.spec.softmax.over, self.sink);
@@ -92,6 +96,14 @@ impl Tracer<'_> {
         let max = f64::NEG_INFINITY;
         let (sink, empty) = (self.sink, Some(policy));
         SoftmaxTrace { over, terms, max, subtracted: 0.0, sink, sink_exp: 0.0, sum: 0.0, empty, weight }
+    }
+
+    /// The running sum with one more exponential.
+    fn add(&self, sum: f64, exp: f64) -> f64 {
+        let sum = self.carry.carry(sum + exp);
+        let stalls =
+            self.fault == Some(Fault::SumInHalfPrecision) && self.spec.softmax.over == SoftmaxAxis::Keys;
+        if stalls { Precision::F16.round(sum) } else { sum }
     }
 
     /// The exponential of a difference. On paper the difference is not written down; the naive form stores its exponentials.

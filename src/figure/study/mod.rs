@@ -17,7 +17,7 @@ use page::Page;
 use super::board::MARGIN;
 use super::sketch::Sketch;
 use super::{Anchor, Drawing, FigureInput, FigureOptions, Point};
-use crate::engine::Scoring;
+use crate::engine::{FaultSite, Scoring};
 
 /// A closer look at one head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,6 +87,9 @@ pub fn study(study: Study, input: &FigureInput<'_>, options: &FigureOptions) -> 
             Study::Linear => linear::draw(&mut page),
         },
     }
+    if page.head.dropped.is_some() {
+        page.remark("every stage here is before dropout");
+    }
     page.finish()
 }
 
@@ -95,6 +98,12 @@ fn obstacle(page: &Page<'_>) -> Option<String> {
     let (n_q, n_k) = (page.n_q(), page.n_k());
     if n_q == 0 {
         return Some("There is no query to look at.".to_owned());
+    }
+    if let Some(fault) = page.input.fault().filter(|fault| fault.site() == FaultSite::Head) {
+        return Some(format!(
+            "A mistake is made on purpose in this scene ({}); closer looks are of heads without one. Take it back to see them.",
+            fault.label()
+        ));
     }
     if n_k == 0 {
         return Some("There are no keys to look at.".to_owned());

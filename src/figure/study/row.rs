@@ -3,7 +3,8 @@
 use super::super::axis::Axis;
 use super::super::board::{GAP, LABEL_GAP, pin_row};
 use super::super::caption::Caption;
-use super::super::legend::{blocked_key, legend, legend_width};
+use super::super::cell_marks::{draw_key, marks_of};
+use super::super::legend::{legend, legend_width};
 use super::super::matrix_view::MatrixView;
 use super::super::sizing::{self, CellPlan};
 use super::super::sketch::{Sketch, width};
@@ -158,10 +159,8 @@ fn draw_panel(sketch: &mut Sketch, panel: &Panel<'_>, plan: CellPlan, at: Point,
         let room = grid.rect.width.max(60.0);
         y = legend(sketch, &panel.view.scale, panel.view.subject(), Point { x: at.x, y: y + 9.0 }, room);
     }
-    if panel.legend && panel.view.has_blocked() {
-        y = blocked_key(sketch, Point { x: at.x, y: y + 9.0 });
-    }
-    y
+    let marks = if panel.legend { marks_of(&panel.view) } else { Vec::new() };
+    if marks.is_empty() { y } else { draw_key(sketch, &marks, Point { x: at.x, y: y + 9.0 }) }
 }
 
 /// Digits of a matrix drawn by hand: as large as its rows allow.

@@ -86,8 +86,8 @@ impl Lines {
             let y = top + i as f32 * PITCH;
             let part = Matrix::from_fn(1, step.n_keys, |_, at| step.scores[at]);
             let hidden = self.hidden(page, step.first_key);
-            let part = MatrixView::of_numbers(MatrixId::MaskedScores, &part, head, hidden, options)
-                .part_of(&view);
+            let part =
+                MatrixView::of_numbers(MatrixId::MaskedScores, &part, head, hidden, options).part_of(&view);
             let x = left + step.first_key as f32 * scores.cell.width;
             let grid = part.draw(&mut page.sketch, Point { x, y }, scores);
             if let Some(key) = page

@@ -11,8 +11,6 @@ pub(super) struct Known<'k> {
     pub name: &'k str,
     /// Fields, in the order in which they are usually written.
     pub fields: &'k [&'k str],
-    /// Fields of the format that this version does not understand, with the value that means nothing special.
-    pub later: &'k [(&'k str, &'k str)],
 }
 
 /// The fields that were found.
@@ -48,14 +46,6 @@ impl<'t> Decoder<'t> {
             } else if known.fields.contains(&name) {
                 if !self.is_none(&entry.value) {
                     found.push((name, &entry.value));
-                }
-            } else if let Some((_, neutral)) = known.later.iter().find(|(later, _)| *later == name) {
-                if self.slice(&entry.value.without_some(self.text).span) != *neutral {
-                    self.complain(
-                        &path.field(name),
-                        key,
-                        format!("`{name}` is not understood by this version"),
-                    );
                 }
             } else {
                 self.unknown_field(key, path, known);

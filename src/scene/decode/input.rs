@@ -36,7 +36,7 @@ impl Decoder<'_> {
     }
 
     fn heads(&mut self, group: &Group, path: &Path<'_>) -> Option<Input> {
-        const HEADS: Known<'static> = Known { name: "Heads", fields: &["q", "k", "v"], later: &[] };
+        const HEADS: Known<'static> = Known { name: "Heads", fields: &["q", "k", "v"] };
         let fields = self.fields(group, path, &HEADS);
         let mut side = |name: &str| {
             let node = self.required(&fields, path, "Heads", name)?;
@@ -81,7 +81,6 @@ impl Decoder<'_> {
             fields: &[
                 "x", "context", "heads", "kv_heads", "w_q", "w_k", "w_v", "b_q", "b_k", "b_v", "w_o", "b_o",
             ],
-            later: &[],
         };
         let fields = self.fields(group, path, &PROJECTED);
         let mut needed = |name: &str, what: &str| {
@@ -136,8 +135,7 @@ impl Decoder<'_> {
     }
 
     fn tensors(&mut self, group: &Group, path: &Path<'_>) -> Option<Input> {
-        const TENSORS: Known<'static> =
-            Known { name: "Tensors", fields: &["file", "q", "k", "v"], later: &[] };
+        const TENSORS: Known<'static> = Known { name: "Tensors", fields: &["file", "q", "k", "v"] };
         let fields = self.fields(group, path, &TENSORS);
         let mut text = |name: &str| {
             let node = self.required(&fields, path, "Tensors", name)?;
@@ -159,7 +157,7 @@ impl Decoder<'_> {
             }
             ("Additive", Some(group)) => self.additive_scoring(group, path),
             ("General", Some(group)) => {
-                const GENERAL: Known<'static> = Known { name: "General", fields: &["w"], later: &[] };
+                const GENERAL: Known<'static> = Known { name: "General", fields: &["w"] };
                 let fields = self.fields(group, path, &GENERAL);
                 let w = self.required(&fields, path, "General", "w")?;
                 Some(ScoringSpec::General { w: self.matrix_source(w, &path.field("w"), "W")? })
@@ -183,7 +181,7 @@ impl Decoder<'_> {
     }
 
     fn additive_scoring(&mut self, group: &Group, path: &Path<'_>) -> Option<ScoringSpec> {
-        const ADDITIVE: Known<'static> = Known { name: "Additive", fields: &["w_q", "w_k", "v"], later: &[] };
+        const ADDITIVE: Known<'static> = Known { name: "Additive", fields: &["w_q", "w_k", "v"] };
         let fields = self.fields(group, path, &ADDITIVE);
         let mut needed = |name: &str, what: &str| {
             let node = self.required(&fields, path, "Additive", name)?;

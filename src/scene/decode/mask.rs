@@ -95,7 +95,7 @@ impl Decoder<'_> {
     }
 
     fn window(&mut self, group: &Group, path: &Path<'_>) -> Option<MaskRule> {
-        const WINDOW: Known<'static> = Known { name: "Window", fields: &["left", "right"], later: &[] };
+        const WINDOW: Known<'static> = Known { name: "Window", fields: &["left", "right"] };
         let fields = self.fields(group, path, &WINDOW);
         let mut side = |name: &str| match fields.get(name) {
             Some(node) => self.count(node, &path.field(name), &format!("`{name}` {BESIDES}")).map(Some),
@@ -108,9 +108,8 @@ impl Decoder<'_> {
     fn boolean_mask(&mut self, name: &str, group: &Group, path: &Path<'_>) -> Option<MaskRule> {
         const CONVENTIONS: [(&str, Convention); 2] =
             [("TrueAllows", Convention::TrueAllows), ("TrueBlocks", Convention::TrueBlocks)];
-        const MATRIX: Known<'static> = Known { name: "Matrix", fields: &["convention", "rows"], later: &[] };
-        const PER_HEAD: Known<'static> =
-            Known { name: "MatrixPerHead", fields: &["convention", "heads"], later: &[] };
+        const MATRIX: Known<'static> = Known { name: "Matrix", fields: &["convention", "rows"] };
+        const PER_HEAD: Known<'static> = Known { name: "MatrixPerHead", fields: &["convention", "heads"] };
         let per_head = name == "MatrixPerHead";
         let fields = self.fields(group, path, if per_head { &PER_HEAD } else { &MATRIX });
         let convention = match fields.get("convention") {

@@ -30,9 +30,9 @@ impl Decoder<'_> {
 
     fn recipe(&mut self, variant: &Variant<'_>, path: &Path<'_>) -> Option<MatrixSource> {
         const RANDN: Known<'static> =
-            Known { name: "Randn", fields: &["rows", "cols", "seed", "skip", "factor"], later: &[] };
-        const IDENTITY: Known<'static> = Known { name: "Identity", fields: &["n"], later: &[] };
-        const FILE: Known<'static> = Known { name: "File", fields: &["path"], later: &[] };
+            Known { name: "Randn", fields: &["rows", "cols", "seed", "skip", "factor"] };
+        const IDENTITY: Known<'static> = Known { name: "Identity", fields: &["n"] };
+        const FILE: Known<'static> = Known { name: "File", fields: &["path"] };
         let Variant { name, name_span, group } = variant;
         if !KINDS.contains(name) {
             self.unknown(path, name_span, "a kind of matrix", &KINDS);
@@ -80,7 +80,7 @@ impl Decoder<'_> {
         }
     }
 
-    fn seed(&mut self, node: &Node, path: &Path<'_>) -> Option<u32> {
+    pub fn seed(&mut self, node: &Node, path: &Path<'_>) -> Option<u32> {
         let seed = self.count(node, path, "the seed, as np.random.seed takes it: 0 to 4294967295")?;
         let narrow = u32::try_from(seed).ok();
         if narrow.is_none() {

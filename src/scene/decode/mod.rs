@@ -4,6 +4,7 @@
 //! nothing was wrong. Whether the parts fit each other is not asked here but by [`Scene::new`](super::Scene::new).
 
 mod decoder;
+mod fault;
 mod fields;
 mod input;
 mod mask;
@@ -16,6 +17,7 @@ use super::complaint::{Complaint, Place};
 use super::model::SceneSpec;
 use super::syntax::{self, Tree};
 use decoder::Decoder;
+pub(super) use fault::fault_name;
 pub(super) use matrix::plural;
 pub(super) use position::{layout_name, precision_name};
 pub(super) use scene::{palette_name, stage_name};

@@ -9,7 +9,7 @@ use crate::scene::syntax::{Group, Node};
 
 const POSITIONS: [&str; 4] = ["None", "Rope", "Alibi", "Sinusoidal"];
 
-const ROPE: Known<'static> = Known { name: "Rope", fields: &["base", "layout"], later: &[] };
+const ROPE: Known<'static> = Known { name: "Rope", fields: &["base", "layout"] };
 
 /// The base of the paper, and of most models since.
 const BASE: f64 = 10_000.0;

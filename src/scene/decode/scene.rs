@@ -21,10 +21,12 @@ const SCENE: Known<'static> = Known {
         "position",
         "position_offset",
         "softmax",
+        "sinks",
+        "dropout",
         "precision",
+        "fault",
         "view",
     ],
-    later: &[("fault", "None"), ("sinks", "None")],
 };
 
 impl Decoder<'_> {
@@ -55,7 +57,12 @@ impl Decoder<'_> {
         let position = self.or_default(&fields, "position", Self::position);
         let position_offset = self.or_default(&fields, "position_offset", Self::integer);
         let softmax = self.or_default(&fields, "softmax", Self::softmax);
+        let sinks = self.or_default(&fields, "sinks", Self::numbers);
+        let dropout =
+            self.or_default(&fields, "dropout", |this, node, path| Some(this.dropout(node, path))).flatten();
         let precision = self.or_default(&fields, "precision", Self::precision);
+        let fault =
+            self.or_default(&fields, "fault", |this, node, path| Some(this.fault(node, path))).flatten();
         let view = self.or_default(&fields, "view", Self::view);
         Some(SceneSpec {
             title: title.unwrap_or_default(),
@@ -69,7 +76,10 @@ impl Decoder<'_> {
             position: position.unwrap_or_default(),
             position_offset: position_offset.unwrap_or_default(),
             softmax: softmax.unwrap_or_default(),
+            sinks: sinks.unwrap_or_default(),
+            dropout,
             precision: precision.unwrap_or_default(),
+            fault,
             view: view.unwrap_or_default(),
         })
     }
@@ -101,7 +111,7 @@ impl Decoder<'_> {
     }
 
     fn tokens(&mut self, node: &Node, path: &Path<'_>) -> Option<Tokens> {
-        const TOKENS: Known<'static> = Known { name: "tokens", fields: &["queries", "keys"], later: &[] };
+        const TOKENS: Known<'static> = Known { name: "tokens", fields: &["queries", "keys"] };
         let node = node.without_some(self.text);
         match &node.kind {
             Kind::List(_) => self.strings(node, path).map(Tokens::Shared),
@@ -122,8 +132,7 @@ impl Decoder<'_> {
     }
 
     fn softmax(&mut self, node: &Node, path: &Path<'_>) -> Option<SoftmaxSpec> {
-        const SOFTMAX: Known<'static> =
-            Known { name: "softmax", fields: &["over", "form", "empty_rows"], later: &[] };
+        const SOFTMAX: Known<'static> = Known { name: "softmax", fields: &["over", "form", "empty_rows"] };
         const OVER: [(&str, SoftmaxAxis); 2] =
             [("Keys", SoftmaxAxis::Keys), ("Queries", SoftmaxAxis::Queries)];
         const FORM: [(&str, SoftmaxForm); 2] =
@@ -138,11 +147,8 @@ impl Decoder<'_> {
     }
 
     fn view(&mut self, node: &Node, path: &Path<'_>) -> Option<View> {
-        const VIEW: Known<'static> = Known {
-            name: "view",
-            fields: &["decimals", "palette", "orientation", "stages", "head"],
-            later: &[],
-        };
+        const VIEW: Known<'static> =
+            Known { name: "view", fields: &["decimals", "palette", "orientation", "stages", "head"] };
         const ORIENTATION: [(&str, Orientation); 2] = [
             ("QueriesAsRows", Orientation::QueriesAsRows),
             ("QueriesAsColumns", Orientation::QueriesAsColumns),

@@ -252,6 +252,16 @@ fn a_head_that_would_hold_up_the_window_is_not_drawn() {
 }
 
 #[test]
+fn mistakes_of_a_head_are_not_looked_at_and_dropout_comes_after_everything() {
+    for study in Study::ALL {
+        let wrong = draw(&CAUSAL.replace("mask:", "fault: NoScale, mask:"), study, None);
+        assert!(says(&wrong, "A mistake is made on purpose in this scene (no scale)"), "{study:?}");
+        let dropped = draw(&CAUSAL.replace("mask:", "dropout: (rate: 0.5, seed: 1), mask:"), study, None);
+        assert!(says(&dropped, "every stage here is before dropout"), "{study:?}");
+    }
+}
+
+#[test]
 fn pairs_can_be_pointed_at_and_are_no_matrix_of_the_scene() {
     for study in [Study::Formats, Study::Linear] {
         let drawing = draw(CAUSAL, study, None);
@@ -259,5 +269,11 @@ fn pairs_can_be_pointed_at_and_are_no_matrix_of_the_scene() {
         let cell = drawing.cell_at(grid.cell_rect(2, 1).center()).unwrap().1;
         assert_eq!((cell.matrix, cell.row, cell.col), (MatrixId::Pairs, 2, 1));
     }
+    let gradients = draw(CAUSAL, Study::Gradients, None);
+    let jacobian = gradients.readings.iter().find(|reading| reading.name == "softmax Jacobian").unwrap();
+    let grid = gradients.grids[jacobian.grid];
+    assert_eq!((grid.rows, grid.cols), (jacobian.numbers.rows(), jacobian.numbers.cols()));
+    let cell = gradients.cell_at(grid.cell_rect(2, 0).center()).unwrap().1;
+    assert!(!cell.matrix.is_of_scene() && !cell.matrix.is_score_like());
     assert!(MatrixId::Pairs.is_score_like());
 }

@@ -233,7 +233,7 @@ fn closer_looks_are_chosen_above_the_board_and_their_pairs_pin() {
         assert_eq!(harness.state().session.centre(), Centre::Study(study));
         assert_no_id_clash(&harness, study.name());
     }
-    let linear = harness.get_all_by_label("Queries by keys, head 1, 3 × 3").next().unwrap().rect();
+    let linear = harness.get_all_by_label("linear, head 1, 3 × 3").next().unwrap().rect();
     click_at(&mut harness, linear.min + linear.size() * egui::vec2(1.0 / 6.0, 0.5));
     let pin = harness.state().session.pin().unwrap();
     assert_eq!((pin.query, pin.key), (1, 0));

@@ -54,6 +54,11 @@ impl Caption {
         self
     }
 
+    /// The name alone.
+    pub fn content(&self) -> String {
+        self.name.content()
+    }
+
     /// The wider of both lines.
     pub fn width(&self, sketch: &Sketch) -> f32 {
         let first = self.name.width() + GAP + width(&self.shape, sketch.muted(SMALL));
@@ -97,6 +102,7 @@ pub fn name(id: MatrixId, transposed: bool) -> String {
         MatrixId::GivenContext => "context before positions",
         MatrixId::AlibiBias => "ALiBi bias",
         MatrixId::Pairs => "pairs",
+        MatrixId::Numbers => "numbers",
         MatrixId::DroppedWeights => "weights after dropout",
         MatrixId::OutputBeforeDropout => "output before dropout",
     };
@@ -128,7 +134,8 @@ pub fn name_color(id: MatrixId, theme: &Theme) -> Color {
         | MatrixId::GivenContext
         | MatrixId::ContextPositions
         | MatrixId::AlibiBias
-        | MatrixId::Pairs => theme.ink,
+        | MatrixId::Pairs
+        | MatrixId::Numbers => theme.ink,
     }
 }
 

@@ -99,7 +99,7 @@ impl<'a> FigureInput<'a> {
             MatrixId::GivenContext => self.sinusoidal_context().map(|added| &*added.context),
             MatrixId::ContextPositions => self.sinusoidal_context().map(|added| &*added.context_positions),
             MatrixId::AlibiBias => stages.alibi.as_ref().map(|alibi| &*alibi.bias),
-            MatrixId::Pairs => None,
+            MatrixId::Pairs | MatrixId::Numbers => None,
             MatrixId::DroppedWeights => stages.dropped.as_ref().map(|dropped| &dropped.weights),
             MatrixId::OutputBeforeDropout => stages.dropped.as_ref().map(|_| &stages.attention.output),
         }

@@ -31,6 +31,7 @@ impl MatrixId {
             Self::ContextPositions => "context_positions",
             Self::AlibiBias => "alibi_bias",
             Self::Pairs => "pairs",
+            Self::Numbers => "numbers",
             Self::DroppedWeights => "weights_after_dropout",
             Self::OutputBeforeDropout => "output_before_dropout",
         }
@@ -63,9 +64,15 @@ impl MatrixId {
             Self::ContextPositions => "Positions of the context",
             Self::AlibiBias => "ALiBi bias",
             Self::Pairs => "Queries by keys",
+            Self::Numbers => "Numbers",
             Self::DroppedWeights => "Weights after dropout",
             Self::OutputBeforeDropout => "Output before dropout",
         }
+    }
+
+    /// Whether scenes have such a matrix, which can be looked up, copied and enlarged.
+    pub const fn is_of_scene(self) -> bool {
+        !matches!(self, Self::Pairs | Self::Numbers)
     }
 
     /// Whether a cell of it is a pair of a query and a key.
@@ -106,7 +113,7 @@ impl MatrixId {
             | Self::UnrotatedK
             | Self::GivenContext
             | Self::ContextPositions => (AxisOf::Keys, AxisOf::Features),
-            Self::WQ | Self::WK | Self::WV | Self::WO => (AxisOf::Features, AxisOf::Features),
+            Self::WQ | Self::WK | Self::WV | Self::WO | Self::Numbers => (AxisOf::Features, AxisOf::Features),
         }
     }
 

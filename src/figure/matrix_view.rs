@@ -24,8 +24,8 @@ pub struct MatrixView<'a> {
     pub transposed: bool,
     /// Whose mask hides cells, where this is a stage after the mask.
     hidden_by: Option<Hidden<'a>>,
-    /// Under which name cells can be pointed at.
-    pointed_at_as: Option<MatrixId>,
+    /// Whether it is a matrix of the scene, whose cells can be pointed at as soon as it is drawn.
+    is_of_scene: bool,
     /// Whose dropout takes cells away, where this is a stage after it.
     dropped: Option<&'a Dropped>,
     /// Whether a mistake is made on purpose, so that what should be blocked may not be.
@@ -52,8 +52,8 @@ impl<'a> Hidden<'a> {
 }
 
 impl<'a> MatrixView<'a> {
-    /// Numbers that are no matrix of the scene, looking like its matrix `alike`. Cells can be pointed at only under another name
-    /// ([`Self::pointed_at_as`]).
+    /// Numbers that are no matrix of the scene, looking like its matrix `alike`. Whoever draws them registers their cells with
+    /// [`Sketch::reading`].
     pub fn of_numbers(
         alike: MatrixId,
         values: &'a Matrix,
@@ -71,7 +71,7 @@ impl<'a> MatrixView<'a> {
             natural: format,
             transposed: false,
             hidden_by,
-            pointed_at_as: None,
+            is_of_scene: false,
             dropped: None,
             has_fault: false,
             row_tops: None,
@@ -91,16 +91,11 @@ impl<'a> MatrixView<'a> {
         let head = input.head(options.head)?;
         let masked = matches!(id, MatrixId::MaskedScores | MatrixId::Weights | MatrixId::DroppedWeights);
         let hidden_by = masked.then(|| Hidden::by(&head.attention));
-        let mut view = Self::of_numbers(id, values, head.query_head, hidden_by, options).pointed_at_as(id);
+        let mut view = Self::of_numbers(id, values, head.query_head, hidden_by, options);
+        view.is_of_scene = true;
         view.dropped = head.dropped.as_ref().filter(|_| id == MatrixId::DroppedWeights);
         view.has_fault = input.fault().is_some();
         Some(view)
-    }
-
-    /// Makes its cells answer to the pointer as those of `id`.
-    pub fn pointed_at_as(mut self, id: MatrixId) -> Self {
-        self.pointed_at_as = Some(id);
-        self
     }
 
     /// Colours and digits of another view, of which this is a part.
@@ -200,13 +195,12 @@ impl<'a> MatrixView<'a> {
         Size { width: extent(self.across(), plan.cell.width), height: extent(self.down(), plan.cell.height) }
     }
 
-    /// Draws the matrix with its top left corner at `at`, and registers it for pointing.
+    /// Draws the matrix with its top left corner at `at`, and, if it is one of the scene's, registers it for pointing.
     pub fn draw(&self, sketch: &mut Sketch, at: Point, plan: CellPlan) -> Grid {
         let Size { width, height } = self.size(plan);
         let rect = Rect { x: at.x, y: at.y, width, height };
         let (rows, cols) = (self.values.rows(), self.values.cols());
-        let matrix = self.pointed_at_as.unwrap_or(self.id);
-        let grid = Grid { matrix, head: self.head, rect, rows, cols, transposed: self.transposed };
+        let grid = Grid { matrix: self.id, head: self.head, rect, rows, cols, transposed: self.transposed };
         if rows == 0 || cols == 0 {
             draw_empty(sketch, rect);
             return grid;
@@ -237,7 +231,7 @@ impl<'a> MatrixView<'a> {
             self.draw_digits(sketch, rect, digits, &outcomes);
         }
         sketch.border(rect);
-        if self.pointed_at_as.is_some() {
+        if self.is_of_scene {
             sketch.grid(grid);
         }
         grid
@@ -355,6 +349,7 @@ fn hues_of(id: MatrixId) -> Option<Signed> {
         | MatrixId::GivenContext
         | MatrixId::ContextPositions
         | MatrixId::AlibiBias
-        | MatrixId::Pairs => Some(Signed::Scores),
+        | MatrixId::Pairs
+        | MatrixId::Numbers => Some(Signed::Scores),
     }
 }

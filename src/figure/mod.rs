@@ -71,8 +71,8 @@ pub use color::Color;
 pub use color_scale::{ColorScale, Outcome, Signed};
 pub use compose::{compose, compose_input};
 pub use drawing::{
-    CellRef, Cells, Drawing, Glyph, Grid, Item, MatrixId, Outline, PathCommand, Polyline, RectItem, Stroke,
-    Text,
+    CellRef, Cells, Drawing, Glyph, Grid, Item, MatrixId, Outline, PathCommand, Polyline, Reading, RectItem,
+    Stroke, Text,
 };
 pub use font_data::FontError;
 pub use fonts::{Face, FaceMetrics, set_system_fallback};

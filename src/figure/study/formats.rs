@@ -52,7 +52,6 @@ fn panel<'l>(page: &Page<'l>, format: &'l InFormat) -> Panel<'l> {
         Some(Hidden::by(attention)),
         page.options,
     )
-    .pointed_at_as(MatrixId::Pairs)
     .transposed(page.turned());
     let theme = page.sketch.theme;
     let shape = (view.down(), view.across());
@@ -65,7 +64,13 @@ fn panel<'l>(page: &Page<'l>, format: &'l InFormat) -> Panel<'l> {
         false => (is_first.then(|| page.query_axis()), Some(page.key_axis())),
         true => (Some(page.query_axis()), is_first.then(|| page.key_axis())),
     };
-    Panel { labels, outlined: Outlined::Cell(page.pin), legend: is_first, ..Panel::new(view, caption) }
+    Panel {
+        labels,
+        outlined: Outlined::Cell(page.pin),
+        cells: MatrixId::Pairs,
+        legend: is_first,
+        ..Panel::new(view, caption)
+    }
 }
 
 fn limits(lens: &[InFormat; 4]) -> Table {

@@ -5,7 +5,7 @@ use super::super::board::LABEL_GAP;
 use super::super::caption::{Caption, SMALL};
 use super::super::matrix_view::{Hidden, MatrixView};
 use super::super::sizing::CellPlan;
-use super::super::{Anchor, Face, Label, MatrixId, Pin, Point, Size};
+use super::super::{Anchor, Face, Grid, Label, MatrixId, Pin, Point, Size};
 use super::page::{Page, ROOM};
 use super::row::{DIGITS_UP_TO, LABEL_BAND, Outlined, Panel, digits_of, row_height};
 use crate::engine::{Gradients, Matrix, ScorerGradients, backward, slope, softmax_jacobian};
@@ -95,7 +95,9 @@ impl<'a> Row<'a> {
         for (i, view) in views.into_iter().enumerate() {
             let height = if i < 2 { row_height(1).min(24.0) } else { plan.cell.height };
             let own = CellPlan { cell: Size { height, ..plan.cell }, ..plan };
-            let grid = view.draw(&mut page.sketch, Point { x, y }, own);
+            let grid = Grid { matrix: MatrixId::Numbers, ..view.draw(&mut page.sketch, Point { x, y }, own) };
+            let name = names.get(i).copied().unwrap_or("softmax Jacobian");
+            page.sketch.reading(grid, name.to_owned(), view.values);
             match names.get(i) {
                 Some(name) => {
                     let style = page.sketch.bold(10.5, page.sketch.theme.ink);

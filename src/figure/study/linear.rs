@@ -71,11 +71,16 @@ fn pairs<'l>(
 ) -> Panel<'l> {
     let view =
         MatrixView::of_numbers(alike, values, page.head.query_head, hidden.map(Hidden::by), page.options)
-            .pointed_at_as(MatrixId::Pairs)
             .transposed(page.turned());
     let caption = Caption::named(markup, name_color(alike, page.sketch.theme), (view.down(), view.across()));
     let labels = (Some(page.query_axis()), Some(page.key_axis()));
-    Panel { labels, outlined: Outlined::Cell(page.pin), legend: true, ..Panel::new(view, caption) }
+    Panel {
+        labels,
+        outlined: Outlined::Cell(page.pin),
+        cells: MatrixId::Pairs,
+        legend: true,
+        ..Panel::new(view, caption)
+    }
 }
 
 /// linear − softmax = difference

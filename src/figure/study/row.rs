@@ -8,7 +8,7 @@ use super::super::legend::{legend, legend_width};
 use super::super::matrix_view::MatrixView;
 use super::super::sizing::{self, CellPlan};
 use super::super::sketch::{Sketch, width};
-use super::super::{Anchor, Pin, Point, Size};
+use super::super::{Anchor, Grid, MatrixId, Pin, Point, Size};
 
 /// Up to this many rows or columns hold digits.
 pub const DIGITS_UP_TO: usize = 16;
@@ -31,6 +31,8 @@ pub struct Panel<'a> {
     pub sign: &'static str,
     pub view: MatrixView<'a>,
     pub caption: Caption,
+    /// What its cells are: [`MatrixId::Pairs`], which can be pinned, or [`MatrixId::Numbers`].
+    pub cells: MatrixId,
     /// Labels of its rows and of its columns, as the matrix is written.
     pub labels: (Option<Axis<'a>>, Option<Axis<'a>>),
     /// What is outlined.
@@ -51,7 +53,7 @@ impl<'a> Panel<'a> {
     /// A matrix with nothing before it, nothing outlined, and no legend.
     pub fn new(view: MatrixView<'a>, caption: Caption) -> Self {
         let (outlined, labels) = (Outlined::Nothing, (None, None));
-        Self { sign: "", view, caption, labels, outlined, legend: false }
+        Self { sign: "", view, caption, cells: MatrixId::Numbers, labels, outlined, legend: false }
     }
 
     /// The labels at the left and above, as drawn.
@@ -140,7 +142,8 @@ fn draw_sign(sketch: &mut Sketch, panel: &Panel<'_>, at: Point) {
 }
 
 fn draw_panel(sketch: &mut Sketch, panel: &Panel<'_>, plan: CellPlan, at: Point, legends: bool) -> f32 {
-    let grid = panel.view.draw(sketch, at, plan);
+    let grid = Grid { matrix: panel.cells, ..panel.view.draw(sketch, at, plan) };
+    sketch.reading(grid, panel.caption.content(), panel.view.values);
     let (down, across) = panel.axes();
     if let Some(axis) = down {
         axis.down(sketch, grid.rect, at.x - LABEL_GAP);

@@ -27,6 +27,8 @@ pub struct BoardState {
     pub insist_on_five: bool,
     /// Fewer stages are shown than the scene asks for, because they would be too small.
     pub is_shortened: bool,
+    /// How wide the row above the figure would be in one line, in points.
+    pub switch_width: f32,
     /// The form of the board, and what it was chosen by.
     form: Option<(FormKey, BoardForm)>,
     painted: PaintedDrawing,

@@ -21,30 +21,53 @@ pub fn three(scene: &Scene) -> [Stage; 3] {
 /// What stands beside the head picker and the choice of stages take together, in points.
 const ROOM_FOR_SHARING: f32 = 400.0;
 
-/// Draws the row.
+/// Draws the row, or two where the centre is too narrow for one.
 pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbox) {
+    // As wide as everything was in the frame before.
+    let in_two = state.board.switch_width > ui.available_width();
+    let gap = ui.spacing().item_spacing.x;
+    let [mut first, mut second] = [0.0; 2];
     ui.horizontal(|ui| {
-        centre_switch(ui, session, out);
+        first = ui.scope(|ui| centre_switch(ui, session, out)).response.rect.width();
+        if !in_two {
+            second = beside(ui, session, state, out);
+        }
+    });
+    if in_two {
+        ui.horizontal(|ui| second = beside(ui, session, state, out));
+    }
+    let width = first + gap + second;
+    if (width > ui.available_width()) != in_two {
+        ui.ctx().request_repaint();
+    }
+    state.board.switch_width = width;
+}
+
+/// Draws what stands beside the choice of figures and returns how wide it is, without the room left in the middle.
+fn beside(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbox) -> f32 {
+    let left = ui.scope(|ui| {
         closer_looks(ui, session, out);
         if matches!(session.centre(), Centre::Board | Centre::Study(_)) {
             head_picker(ui, session, out);
         }
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            if session.focus().is_some() {
-                if ui.button("Back to the board").on_hover_text("Esc").clicked() {
-                    out.push(Command::Focus(None));
-                }
-            } else if session.centre() == Centre::Board {
-                stages(ui, session, state, out);
-            }
-            if session.centre() != Centre::Calculators
-                && state.board.zoom.is_some()
-                && ui.button("Fit").on_hover_text("Fit the figure into the centre").clicked()
-            {
-                state.board.zoom = None;
-            }
-        });
     });
+    let right = ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+        if session.focus().is_some() {
+            if ui.button("Back to the board").on_hover_text("Esc").clicked() {
+                out.push(Command::Focus(None));
+            }
+        } else if session.centre() == Centre::Board {
+            stages(ui, session, state, out);
+        }
+        if session.centre() != Centre::Calculators
+            && state.board.zoom.is_some()
+            && ui.button("Fit").on_hover_text("Fit the figure into the centre").clicked()
+        {
+            state.board.zoom = None;
+        }
+        ui.min_rect().width()
+    });
+    left.response.rect.width() + ui.spacing().item_spacing.x + right.inner
 }
 
 fn stages(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbox) {

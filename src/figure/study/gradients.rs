@@ -30,8 +30,10 @@ pub fn draw(page: &mut Page<'_>) {
         page.say(&silence(&page.head.attention.weights));
     }
     draw_scorer(page, &gradients.scorer);
-    if page.input.heads.len() > 1 {
-        page.remark("of this query head alone; a KV head that several query heads read adds up theirs");
+    if page.input.kv_heads() != page.input.heads.len() {
+        page.remark(
+            "K and V of this query head alone: what their KV head is told by all its query heads adds up",
+        );
     }
 }
 

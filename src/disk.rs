@@ -9,12 +9,15 @@ use crate::figure::{Face, set_system_fallback};
 use crate::scene::{self, Complaint, Scene};
 
 /// The text of a scene file as far as it could be read, and the scene or everything that is wrong with it.
-pub struct ReadScene {
+pub struct ReadScene<S = Scene> {
     /// The text; empty where there is none.
     pub text: Arc<str>,
     /// The scene, or the complaints.
-    pub result: Result<Arc<Scene>, Vec<Complaint>>,
+    pub result: Result<Arc<S>, Vec<Complaint>>,
 }
+
+/// Gives the bytes of a file that a scene names.
+pub type FileBytes<'a> = dyn FnMut(&str) -> io::Result<Vec<u8>> + 'a;
 
 /// A scene larger than this is no scene.
 const LARGEST_SCENE: u64 = 64 << 20;
@@ -23,6 +26,18 @@ const LARGEST_TENSOR_FILE: u64 = 2 << 30;
 
 /// Reads a scene file. A figure that carries its scene (SVG, PNG, PDF made by this program) opens as that scene.
 pub fn read_scene(path: &Path) -> ReadScene {
+    let read = read_scene_as(path, |text, files| scene::read(text, files));
+    if let Ok(scene) = &read.result {
+        lend_font_for(scene);
+    }
+    read
+}
+
+/// Reads a scene file as whatever `read` makes of its text and the files beside it.
+pub fn read_scene_as<S>(
+    path: &Path,
+    read: impl FnOnce(&str, &mut FileBytes<'_>) -> Result<S, Vec<Complaint>>,
+) -> ReadScene<S> {
     let bytes = match read_limited(path, LARGEST_SCENE) {
         Ok(bytes) => bytes,
         Err(error) => {
@@ -34,10 +49,7 @@ pub fn read_scene(path: &Path) -> ReadScene {
     match text {
         Ok(text) => {
             let folder = path.parent().unwrap_or(Path::new(""));
-            let result = scene::read(&text, &mut |name| read_beside(folder, name));
-            if let Ok(scene) = &result {
-                lend_font_for(scene);
-            }
+            let result = read(&text, &mut |name| read_beside(folder, name));
             ReadScene { text: text.into(), result: result.map(Arc::new) }
         }
         Err(error) => {

@@ -142,6 +142,52 @@ fn wrong_usage_is_two_and_wrong_input_is_one() {
 }
 
 #[test]
+fn a_scene_whose_stages_do_not_fit_is_refused_with_its_sizes_and_its_output_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let side = |cols: usize, seed: usize| format!("[Randn(rows: 20000, cols: {cols}, seed: {seed})]");
+    // A window, so that the test ends soon.
+    let text = format!(
+        "Scene(\n  input: Heads(q: {}, k: {}, v: {}),\n  mask: [Window(left: 3, right: 0)],\n)",
+        side(2, 1),
+        side(2, 2),
+        side(1, 3)
+    );
+    let scene = write(folder.path(), "long.ron", &text);
+    let scene = scene.to_str().unwrap();
+    for command in ["compute", "check"] {
+        let refused = qkv(&[command, scene]);
+        assert_eq!(refused.status.code(), Some(1));
+        let said = stdout(&refused) + &stderr(&refused);
+        assert!(said.contains("long.ron:2:10"), "{said}");
+        assert!(said.contains("the stages of 1 head with 20,000 queries and 20,000 keys want 14,400,480,000 bytes (13.4 GiB)"), "{said}");
+        assert!(said.contains("qkv compute SCENE --output-only"), "{said}");
+    }
+    let made = qkv(&["compute", scene, "--output-only", "--format", "json"]);
+    assert!(made.status.success(), "{}", stderr(&made));
+    let json: serde_json::Value = serde_json::from_str(&stdout(&made)).unwrap();
+    assert_eq!(json["output"].as_array().unwrap().len(), 20_000);
+    assert_eq!(json["heads"][0]["output"][7], json["output"][7]);
+    assert_eq!(json["heads"][0].get("weights"), None);
+}
+
+#[test]
+fn the_output_alone_is_printed_like_the_output_among_its_stages() {
+    for format in ["text", "csv"] {
+        let whole = stdout(&qkv(&["compute", "three_positions_causal", "--format", format]));
+        let alone = stdout(&qkv(&["compute", "three_positions_causal", "--format", format, "--output-only"]));
+        let from = whole.find("head 1 (KV head 1), output").unwrap();
+        assert!(whole[from..].starts_with(alone.trim_start_matches("# ").trim_end()), "{alone}\n{whole}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let text = "Scene(\n  input: Heads(q: [[[1]]], k: [[[1]]], v: [[[2]]]),\n  softmax: (over: Queries),\n)";
+    let scene = write(folder.path(), "queries.ron", text);
+    let refused = qkv(&["compute", scene.to_str().unwrap(), "--output-only"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(stderr(&refused).contains("queries.ron:3:"), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("softmax runs over the queries"), "{}", stderr(&refused));
+}
+
+#[test]
 fn help_and_version_are_there() {
     assert!(stdout(&qkv(&["--version"])).contains(env!("CARGO_PKG_VERSION")));
     let help = stdout(&qkv(&["--help"]));
@@ -172,4 +218,65 @@ fn the_cache_of_the_reading_is_counted_on_the_command_line() {
     for expected in ["131,072", "1,048,576,000", "1.05 GB", "0.98 GiB"] {
         assert!(text.contains(expected), "{expected} is missing in\n{text}");
     }
+}
+
+#[test]
+fn compute_of_given_weights_prints_them_and_leaves_out_what_nobody_knows() {
+    let output = qkv(&["compute", "maps_from_elsewhere", "--format", "json"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(json["heads"].as_array().unwrap().len(), 12);
+    let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys(&json), ["heads", "precision", "warnings"]);
+    assert_eq!(keys(&json["heads"][2]), ["query_head", "weights"]);
+    assert_eq!(json["precision"], "f32");
+    assert!(json["heads"][2]["weights"][4][3].as_f64().unwrap() > 0.9968);
+    for format in ["text", "csv"] {
+        let table = stdout(&qkv(&["compute", "maps_from_elsewhere", "--head", "3", "--format", format]));
+        assert!(table.contains("head 3, weights, computed elsewhere"), "{table}");
+        for unknown in ["scores", "output", "KV head"] {
+            assert!(!table.contains(unknown), "{unknown} in {table}");
+        }
+    }
+}
+
+#[test]
+fn render_draws_given_weights_and_nothing_that_is_not_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("figure.svg");
+    let drawn = |arguments: &[&str]| {
+        let all = [&["render", "maps_from_elsewhere", "-o", path.to_str().unwrap()], arguments].concat();
+        qkv(&all)
+    };
+    for figure in ["board", "weights", "heads", "trace"] {
+        let output = drawn(&["--figure", figure, "--head", "7", "--pin", "3,1"]);
+        assert!(output.status.success(), "{figure}: {}", stderr(&output));
+    }
+    for figure in ["q", "k", "v", "scores", "raw_scores", "output", "projection", "positions", "alibi_bias"] {
+        let output = drawn(&["--figure", figure]);
+        assert_eq!(output.status.code(), Some(1), "{figure}");
+        assert!(stderr(&output).contains("gives only the weights"), "{figure}: {}", stderr(&output));
+    }
+    assert_eq!(drawn(&["--stages", "raw_scores,output"]).status.code(), Some(1));
+    assert!(drawn(&["--stages", "raw_scores,weights"]).status.success());
+}
+
+#[test]
+fn check_warns_of_a_row_that_does_not_sum_to_one_and_still_says_ok() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/weights/maps.safetensors");
+    std::fs::copy(data, folder.path().join("maps.safetensors")).unwrap();
+    let scene =
+        |name| format!("Scene(\n    input: Weights(file: \"maps.safetensors\", name: \"{name}\"),\n)\n");
+    let dropped = write(folder.path(), "dropped.ron", &scene("dropped"));
+    let output = qkv(&["check", dropped.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", stdout(&output));
+    let printed = stdout(&output);
+    assert!(printed.contains("dropped.ron:2:") && printed.contains("row 2 sums to 0.200000"), "{printed}");
+    assert_eq!(printed.matches("sums to").count(), 1, "said once: {printed}");
+    assert!(printed.contains("dropped.ron: ok"));
+    let vector = write(folder.path(), "vector.ron", &scene("vector"));
+    let output = qkv(&["check", vector.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).contains("expected (heads, n_q, n_k)"), "{}", stdout(&output));
 }

@@ -7,9 +7,12 @@ use std::io;
 use std::path::Path;
 
 use proptest::prelude::*;
-use qkv::engine::{CheckOutcome, Matrix};
+use qkv::engine::{Cancelled, CheckOutcome, Matrix, Progress, attend};
 use qkv::scene::bundled;
-use qkv::scene::{Evaluation, Scene, checks, evaluate, read, read_spec, rewrite, write};
+use qkv::scene::{
+    Evaluation, OutputScene, Scene, checks, checks_with, evaluate, evaluate_with, read, read_spec, rewrite,
+    write,
+};
 use serde_json::Value;
 
 fn json(file: &str) -> Value {
@@ -319,7 +322,8 @@ fn every_bundled_scene_survives_being_written_and_rewritten() {
 
         let mut edited = scene.spec().clone();
         edited.title.push_str(" (edited)");
-        edited.softcap = Some(1.5);
+        // Weights that are given have no scores to cap.
+        edited.softcap = (!scene.gives_weights()).then_some(1.5);
         edited.view.decimals = 7;
         let rewritten = rewrite(bundled.text, &edited);
         assert!(!rewritten.lost_comments);
@@ -360,6 +364,101 @@ proptest! {
                     qkv::scene::render_complaint("scene.ron", &text, complaint);
                 }
             }
+        }
+    }
+}
+
+/// Two heads of `n` tokens with one more line in the scene; large from about 256 tokens on.
+fn long(n: usize, more: &str) -> String {
+    let matrix = |seed: usize| format!("Randn(rows: {n}, cols: 16, seed: {seed})");
+    let side = |seed: usize| format!("[{}, {}]", matrix(seed), matrix(seed + 1));
+    format!("Scene(input: Heads(q: {}, k: {}, v: {}), {more})", side(1), side(3), side(5))
+}
+
+#[test]
+fn a_large_head_is_computed_to_the_numbers_of_the_plain_form() {
+    let scene = good(&long(300, "mask: [Causal(TopLeft), ValidKeys(280)]"));
+    let progress = Progress::default();
+    let evaluation = evaluate_with(&scene, &progress).unwrap();
+    assert_eq!(progress.fraction(), 1.0);
+    for head in &evaluation.heads {
+        assert!(head.input.is_large());
+        let plain = attend(&head.input, scene.attention_spec(), head.query_head);
+        assert_eq!(head.attention.blocked_by, plain.blocked_by);
+        for (found, expected) in
+            [(&head.attention.weights, &plain.weights), (&head.attention.output, &plain.output)]
+        {
+            let off = found.data().iter().zip(expected.data()).map(|(a, b)| (a - b).abs());
+            assert!(off.fold(0.0, f64::max) < 1e-13);
+        }
+    }
+}
+
+#[test]
+fn the_checks_of_a_large_scene_pass_whatever_its_padding_holds() {
+    for v in ["", ", factor: 1e300"] {
+        let mask = "mask: [Causal(TopLeft), ValidKeys(250)]";
+        let text = long(257, mask).replace("seed: 5", &format!("seed: 5{v}"));
+        let scene = good(&text);
+        let outcomes = checks(&scene, &evaluate(&scene));
+        let all_pass = outcomes.iter().all(|(_, outcome)| matches!(outcome, CheckOutcome::Pass { .. }));
+        assert!(all_pass, "{outcomes:#?}");
+    }
+}
+
+#[test]
+fn an_evaluation_stops_when_it_is_asked_to_in_every_number_format() {
+    for precision in ["F64", "F16"] {
+        let scene = good(&long(280, &format!("precision: {precision}")));
+        let progress = Progress::default();
+        progress.cancel();
+        assert_eq!(evaluate_with(&scene, &progress), Err(Cancelled));
+        let evaluation = evaluate_with(&scene, &Progress::default()).unwrap();
+        assert_eq!(checks_with(&scene, &evaluation, &progress), Err(Cancelled));
+    }
+}
+
+#[test]
+fn a_narrow_format_counts_every_row_once() {
+    let scene = good(&long(33, "precision: Bf16"));
+    let progress = Progress::default();
+    evaluate_with(&scene, &progress).unwrap();
+    assert_eq!(progress.fraction(), 1.0);
+}
+
+#[test]
+fn the_output_without_stages_is_that_of_the_evaluation() {
+    for more in [
+        "",
+        "mask: [Causal(BottomRight)], softcap: 3.0",
+        "position: Alibi",
+        "position: Rope(base: 100.0, layout: Interleaved), mask: [Window(left: 9)]",
+    ] {
+        let text = long(40, more);
+        let expected = evaluate(&good(&text));
+        let mut no_files = |_: &str| Err(io::ErrorKind::NotFound.into());
+        let scene = OutputScene::read(&text, &mut no_files).unwrap();
+        let found = scene.output(&Progress::default()).unwrap();
+        let off = found.output.data().iter().zip(expected.output.data()).map(|(a, b)| (a - b).abs());
+        assert!(off.fold(0.0, f64::max) < 1e-13, "{more}");
+        assert_eq!(found.heads.len(), 2);
+    }
+}
+
+#[test]
+fn a_number_that_is_not_finite_spoils_what_reads_it_in_a_large_scene_and_is_named() {
+    for (seed, name) in [(1, "Q"), (3, "K"), (5, "V")] {
+        for number in ["NaN", "inf", "-inf"] {
+            let rows: Vec<String> = (0..900)
+                .map(|row| if row == 2 { format!("[{number}]") } else { "[0.5]".to_owned() })
+                .collect();
+            let bad = format!("[{}]", rows.join(", "));
+            let fine = |seed: usize| format!("Randn(rows: 900, cols: 1, seed: {seed})");
+            let of = |own: usize| if own == seed { bad.clone() } else { fine(own) };
+            let text = format!("Scene(input: Heads(q: [{}], k: [{}], v: [{}]))", of(1), of(3), of(5));
+            let evaluation = evaluate(&good(&text));
+            let warnings = evaluation.warnings.join("\n");
+            assert!(warnings.contains(&format!("{name}[3][1] is")), "{name} {number}: {warnings}");
         }
     }
 }

@@ -7,8 +7,8 @@ use std::io;
 use proptest::prelude::*;
 use qkv::engine::{Convention, Corner, MaskRule};
 use qkv::scene::{
-    Complaint, Input, MatrixSource, Scene, ScoringSpec, Severity, Stage, Tokens, read, read_spec,
-    render_complaint,
+    Complaint, Input, MatrixSource, OutputScene, Scene, ScoringSpec, Severity, Stage, Tokens, read,
+    read_spec, render_complaint,
 };
 
 fn no_files(path: &str) -> io::Result<Vec<u8>> {
@@ -193,14 +193,6 @@ fn a_missing_comma_and_a_stray_sign_are_named_and_reading_goes_on() {
 }
 
 #[test]
-fn fields_of_later_versions_are_refused_plainly() {
-    assert_eq!(
-        summaries("Scene(input: Weights(file: \"a\", name: \"b\"))"),
-        ["1:14 input: `Weights` is not understood by this version"]
-    );
-}
-
-#[test]
 fn a_matrix_where_a_list_of_matrices_is_meant_gets_its_own_words() {
     let found = summaries("Scene(input: Heads(q: [[1, 0]], k: [[[1, 0]]], v: [[[1]]]))");
     assert_eq!(
@@ -328,7 +320,7 @@ fn sizes_beyond_memory_are_refused_before_anything_is_reserved() {
         ),
         (
             "Heads(q: [Randn(rows: 100000, cols: 1, seed: 0)], k: [Randn(rows: 100000, cols: 1, seed: 0)], v: [Randn(rows: 100000, cols: 1, seed: 0)])",
-            "the stages of 1 heads with 100000 × 100000 scores want 480,001,600,000 bytes; at most 2,147,483,648 are allowed",
+            "the stages of 1 head with 100,000 queries and 100,000 keys want 240,002,400,000 bytes (223.5 GiB); at most 2,147,483,648 bytes (2.0 GiB) are allowed | take fewer tokens or heads; the output without its stages is made by `qkv compute SCENE --output-only`",
         ),
         (
             "Heads(q: [Randn(rows: 1, cols: 1, seed: 0, skip: 99999999999)], k: [[[1]]], v: [[[1]]])",
@@ -339,10 +331,31 @@ fn sizes_beyond_memory_are_refused_before_anything_is_reserved() {
             "Q of head 1 of 1,000,000,000,000,000 × 0 numbers",
         ),
         ("Heads(q: [Identity(n: 99999)], k: [[[1]]], v: [[[1]]])", "99,999 × 99,999 numbers"),
+        (
+            "Heads(q: [Identity(n: 4096), Identity(n: 4096), Identity(n: 4096)], k: [Identity(n: 4096)], v: [Identity(n: 4096)])",
+            "with V of head 1 the matrices of the scene want 671,088,640 bytes; at most 536,870,912 are allowed",
+        ),
     ];
     for (input, expected) in cases {
         let found = summaries(&format!("Scene(input: {input})"));
         assert!(found.iter().any(|found| found.contains(expected)), "{expected:?} not in {found:#?}");
+    }
+}
+
+#[test]
+fn the_output_without_stages_is_offered_only_where_it_can_be_made() {
+    let input = "Heads(q: [Randn(rows: 20000, cols: 1, seed: 0)], k: [Randn(rows: 20000, cols: 1, seed: 0)], v: [Randn(rows: 20000, cols: 1, seed: 0)])";
+    for (more, is_offered) in [
+        ("mask: [Causal(TopLeft)]", true),
+        ("scoring: General(w: [[1]])", false),
+        ("softmax: (over: Queries)", false),
+        ("softmax: (form: Naive)", false),
+        ("precision: F16", false),
+    ] {
+        let text = format!("Scene(input: {input}, {more})");
+        let refusal = summaries(&text);
+        assert_eq!(refusal.iter().any(|found| found.contains("--output-only")), is_offered, "{refusal:?}");
+        assert_eq!(OutputScene::read(&text, &mut no_files).is_ok(), is_offered, "{more}");
     }
 }
 

@@ -9,8 +9,8 @@ use qkv::engine::{Corner, EmptyRow, MaskRule, Precision, RopeLayout};
 use qkv::figure::{CellRef, MatrixId};
 use qkv::scene::{self, Position, ScoringSpec};
 use qkv::session::{
-    Answer, Axis, Calculate, Centre, Command, Document, Edit, Effect, Event, Export, Origin, Question,
-    Session, Slot,
+    Answer, Axis, Calculate, Centre, Checked, Command, Derived, Document, Edit, Effect, Event, Export,
+    Origin, Question, Session, Slot,
 };
 
 fn open(name: &str) -> Session {
@@ -401,6 +401,17 @@ proptest! {
     }
 
     #[test]
+    fn no_script_of_edits_changes_weights_that_are_given(script in proptest::collection::vec(any_edit(), 1..12)) {
+        let mut session = open("maps_from_elsewhere");
+        let before = session.matrix(MatrixId::Weights).unwrap();
+        for edit in script {
+            session.apply(Command::Edit { edit, gesture: 0 });
+        }
+        prop_assert_eq!(session.matrix(MatrixId::Weights).unwrap(), before);
+        prop_assert!(session.gives_weights());
+    }
+
+    #[test]
     fn what_is_saved_reads_back_as_the_same_scene(script in proptest::collection::vec(any_edit(), 1..12)) {
         let mut session = open("three_positions_causal");
         for edit in script {
@@ -427,12 +438,131 @@ fn a_scene_that_takes_long_is_evaluated_elsewhere_and_gets_its_pin_when_it_is_do
     };
     assert!(!session.is_up_to_date());
     assert_eq!(session.scene().n_q(), 3, "the scene before stays on screen meanwhile");
-    let stale = qkv::session::Derived::of(revision - 1, Arc::clone(&scene));
+    let stale = Derived::of(revision - 1, Arc::clone(&scene));
     session.handle(Event::Derived(Arc::new(stale)));
     assert!(!session.is_up_to_date(), "an answer to an older question is dropped");
-    session.handle(Event::Derived(Arc::new(qkv::session::Derived::of(revision, scene))));
+    session.handle(Event::Derived(Arc::new(Derived::of(revision, scene))));
     assert!(session.is_up_to_date());
     assert_eq!(session.pin().map(|pin| pin.query), Some(127));
+}
+
+/// A scene of `n` tokens, 64 wide.
+fn long_scene(n: usize) -> Arc<scene::Scene> {
+    let matrix = |seed: u32| format!("[Randn(rows: {n}, cols: 64, seed: {seed})]");
+    let text =
+        format!("Scene(title: \"Long\", input: Heads(q: {}, k: {}, v: {}))", matrix(1), matrix(2), matrix(3));
+    Arc::new(scene::read(&text, &mut |_| Err(std::io::ErrorKind::NotFound.into())).unwrap())
+}
+
+/// A session in which a scene of 128 tokens is open and evaluated, with the revision of that.
+fn long_session() -> (Session, u64) {
+    let mut session = Session::new(Document::new(long_scene(128), Origin::Untitled, "".into()));
+    let revision = computing(&session.apply(set(Slot::Q(0), 0, 0, 1.0)));
+    answer(&mut session, revision);
+    (session, revision)
+}
+
+/// The revision whose evaluation is asked for.
+fn computing(effects: &[Effect]) -> u64 {
+    match effects {
+        [Effect::Evaluate { revision, .. }] => *revision,
+        other => panic!("no evaluation is asked for: {other:?}"),
+    }
+}
+
+/// The worker's answer for the present scene.
+fn answer(session: &mut Session, revision: u64) {
+    let scene = Arc::clone(session.document().scene());
+    let derived = Arc::new(Derived::of(revision, scene));
+    session.handle(Event::Derived(Arc::clone(&derived)));
+    session.handle(Event::Checked(Arc::new(Checked::of(&derived))));
+}
+
+#[test]
+fn a_stopped_evaluation_loses_nothing_and_can_be_asked_for_again() {
+    let (mut session, _) = long_session();
+    let before = session.matrix(MatrixId::Weights).unwrap();
+    let revision = computing(&session.apply(set(Slot::Q(0), 0, 0, 9.0)));
+    assert!(session.is_evaluating() && !session.is_stopped());
+    assert_eq!(session.apply(Command::StopEvaluation), [Effect::StopComputing]);
+    assert!(session.is_stopped() && !session.is_evaluating());
+    assert_eq!(session.matrix(MatrixId::Weights).unwrap(), before, "the board stays as it was");
+    assert_eq!(session.document().scene().head_inputs()[0].q.get(0, 0), 9.0, "the edit stays too");
+    assert_eq!(session.apply(Command::StopEvaluation), [], "there is nothing more to stop");
+    assert_eq!(computing(&session.apply(Command::Evaluate)), revision);
+    assert!(session.is_evaluating());
+    answer(&mut session, revision);
+    assert!(session.is_up_to_date());
+    assert_ne!(session.matrix(MatrixId::Weights).unwrap(), before);
+    assert_eq!(session.apply(Command::Evaluate), [], "what is up to date is not computed again");
+}
+
+#[test]
+fn an_edit_while_an_evaluation_is_under_way_or_stopped_asks_for_the_newest_only() {
+    let (mut session, _) = long_session();
+    let first = computing(&session.apply(set(Slot::Q(0), 0, 0, 7.0)));
+    let second = computing(&session.apply(set(Slot::Q(0), 0, 0, 8.0)));
+    let outdated = Derived::of(first, Arc::clone(session.document().scene()));
+    session.handle(Event::Derived(Arc::new(outdated)));
+    assert!(session.is_evaluating(), "the answer to the first edit comes too late");
+    session.apply(Command::StopEvaluation);
+    let third = computing(&session.apply(set(Slot::Q(0), 0, 0, 9.0)));
+    assert!(first < second && second < third);
+    assert!(session.is_evaluating(), "an edit is a wish to see what comes of it");
+}
+
+#[test]
+fn an_edit_taken_back_during_its_evaluation_shows_the_board_at_once() {
+    let (mut session, _) = long_session();
+    let before = session.matrix(MatrixId::Weights).unwrap();
+    session.apply(set(Slot::Q(0), 0, 0, 9.0));
+    assert_eq!(session.apply(Command::Undo), [Effect::StopComputing]);
+    assert!(session.is_up_to_date() && !session.is_checking());
+    assert_eq!(session.matrix(MatrixId::Weights).unwrap(), before);
+    let again = computing(&session.apply(Command::Redo));
+    session.apply(Command::StopEvaluation);
+    assert_eq!(session.apply(Command::Undo), []);
+    assert!(session.is_up_to_date(), "nothing is left of the stop either");
+    assert!(session.derived().revision > again);
+}
+
+#[test]
+fn an_evaluation_that_ends_in_the_moment_it_is_stopped_is_shown() {
+    let (mut session, _) = long_session();
+    let revision = computing(&session.apply(set(Slot::Q(0), 0, 0, 9.0)));
+    session.apply(Command::StopEvaluation);
+    answer(&mut session, revision);
+    assert!(session.is_up_to_date() && !session.is_stopped());
+}
+
+#[test]
+fn checks_of_a_middling_scene_follow_the_board_and_those_of_another_revision_are_dropped() {
+    let mut session = Session::new(Document::new(long_scene(48), Origin::Untitled, "".into()));
+    assert!(!session.is_checking());
+    let effects = session.apply(set(Slot::Q(0), 0, 0, 1.0));
+    let [Effect::Check(first)] = effects.as_slice() else { panic!("{effects:?}") };
+    assert!(session.is_up_to_date(), "the board does not wait for the checks");
+    assert!(session.is_checking());
+    assert_eq!(session.checks().len(), 5, "those of the scene before");
+    let effects = session.apply(set(Slot::Q(0), 0, 0, 2.0));
+    let [Effect::Check(second)] = effects.as_slice() else { panic!("{effects:?}") };
+    session.handle(Event::Checked(Arc::new(Checked::of(first))));
+    assert!(session.is_checking());
+    session.handle(Event::Checked(Arc::new(Checked::of(second))));
+    assert!(!session.is_checking());
+}
+
+#[test]
+fn the_checks_that_had_to_wait_are_run_when_the_evaluation_is_stopped() {
+    let mut session = Session::new(Document::new(long_scene(48), Origin::Untitled, "".into()));
+    session.apply(set(Slot::Q(0), 0, 0, 1.0));
+    let path = PathBuf::from("/lecture/long.ron");
+    session.handle(Event::SceneRead { path, text: "".into(), result: Ok(long_scene(128)) });
+    assert!(session.is_evaluating());
+    let effects = session.apply(Command::StopEvaluation);
+    assert!(
+        matches!(effects.as_slice(), [Effect::Check(derived)] if Arc::ptr_eq(derived, session.derived()))
+    );
 }
 
 fn file_session(path: &str) -> Session {
@@ -488,4 +618,53 @@ fn a_scene_opens_on_the_head_that_it_names() {
     assert_eq!(session.head() + 1, 8, "where bank looks at loan");
     let (bank, loan) = (2, 5);
     assert!(weight(&session, bank, loan) > 0.5);
+}
+
+#[test]
+fn weights_computed_elsewhere_are_looked_at_and_not_edited() {
+    let mut session = open("maps_from_elsewhere");
+    assert!(session.gives_weights() && session.is_up_to_date());
+    assert_eq!((session.head(), session.scene().heads()), (2, 12));
+    assert_eq!(session.pin(), Some(qkv::session::Pin { query: 7, key: 6 }));
+    for matrix in
+        [MatrixId::Q, MatrixId::K, MatrixId::V, MatrixId::RawScores, MatrixId::Output, MatrixId::Concat]
+    {
+        assert!(session.matrix(matrix).is_none() && session.slot(matrix).is_none(), "{matrix:?}");
+        let format = qkv::export::TableFormat::Csv;
+        assert!(session.apply(Command::CopyMatrix { matrix, format }).is_empty(), "{matrix:?}");
+    }
+    assert!(session.slot(MatrixId::Weights).is_none());
+    let reason = session.why_not_editable(MatrixId::Weights).unwrap();
+    assert!(
+        reason.contains("computed elsewhere") && reason.contains("bank_loan_weights.safetensors"),
+        "{reason}"
+    );
+    session.apply(Command::SelectHead(6));
+    assert!(weight(&session, 2, 0) > 0.7);
+
+    let before = session.document().scene().spec().clone();
+    let refused = [
+        Edit::SetCell { slot: Slot::Q(0), row: 0, col: 0, value: 1.0 },
+        Edit::SetScoring(ScoringSpec::Dot),
+        Edit::SetSoftcap(Some(30.0)),
+        Edit::AddMask(MaskRule::Causal(Corner::TopLeft)),
+        Edit::SetPosition(Position::Alibi),
+        Edit::SetPrecision(Precision::F16),
+        Edit::SetEmptyRows(EmptyRow::Uniform),
+        Edit::AddToken(Axis::Keys),
+        Edit::RemoveToken(Axis::Queries, 0),
+        Edit::SetWidths { d_k: 2, d_v: 2 },
+        Edit::SetHeads(2),
+        Edit::SetKvHeads(1),
+    ];
+    for change in refused {
+        session.apply(edit(change.clone()));
+        let refusal = session.refusal().unwrap_or_else(|| panic!("{change:?} was taken"));
+        assert!(refusal.contains("weights"), "{change:?}: {refusal}");
+        assert_eq!(session.document().scene().spec(), &before, "{change:?}");
+    }
+    session.apply(edit(Edit::SetDecimals(2)));
+    session.apply(edit(Edit::SetToken { axis: Axis::Keys, position: 5, label: "credit".to_owned() }));
+    assert_eq!(session.scene().key_labels()[5], "credit");
+    assert_eq!(scene::read_spec(&session.document().text_to_save()).unwrap(), *session.scene().spec());
 }

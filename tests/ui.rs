@@ -2,19 +2,21 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 #![cfg(feature = "gui")]
 
+use std::sync::Arc;
+
 use egui::{Key, Modifiers, Vec2};
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use qkv::figure::{MatrixId, Study};
 use qkv::scene::bundled;
-use qkv::session::{Centre, Command, Document, Session};
+use qkv::session::{Centre, Checked, Command, Derived, Document, Effect, Event, Session};
 use qkv::ui::{Outbox, UiState};
 
 /// The window without a shell: commands are applied, wishes for the window are granted, effects are kept.
 struct Desk {
     session: Session,
     ui: UiState,
-    effects: Vec<qkv::session::Effect>,
+    effects: Vec<Effect>,
 }
 
 fn window(name: &str, size: Vec2) -> Harness<'static, Desk> {
@@ -270,7 +272,7 @@ fn equal_and_empty_labels_do_not_confuse_the_window() {
         q: [[[1, 0], [0, 1], [1, 1], [0, 0], [2, 1]]], k: [[[1, 0], [0, 1], [1, 1], [0, 0], [2, 1]]],
         v: [[[1, 0], [0, 1], [1, 1], [0, 0], [2, 1]]]))"#;
     let scene = qkv::scene::read(text, &mut |_| Err(std::io::ErrorKind::NotFound.into())).unwrap();
-    let document = Document::new(std::sync::Arc::new(scene), qkv::session::Origin::Untitled, text.into());
+    let document = Document::new(Arc::new(scene), qkv::session::Origin::Untitled, text.into());
     let mut harness = window("two_positions", SMALL);
     harness.state_mut().session = Session::new(document);
     harness.run_ok();
@@ -297,13 +299,7 @@ fn the_export_dialog_opens_with_a_preview_and_hands_the_figure_over() {
     harness.get_by_label("Preview of the export");
     harness.get_by_label("Save…").click();
     harness.run_ok();
-    assert!(
-        harness
-            .state()
-            .effects
-            .iter()
-            .any(|effect| matches!(effect, qkv::session::Effect::AskWhereToExport(_)))
-    );
+    assert!(harness.state().effects.iter().any(|effect| matches!(effect, Effect::AskWhereToExport(_))));
 }
 
 #[test]
@@ -344,4 +340,179 @@ fn esc_cancels_the_question_about_unsaved_changes() {
     harness.run_ok();
     assert!(harness.state().session.question().is_none());
     assert!(harness.state().session.document().is_changed());
+}
+
+/// A window on a scene of 128 tokens whose edited number is being evaluated elsewhere.
+fn evaluating() -> Harness<'static, Desk> {
+    let mut harness = window("two_positions", SMALL);
+    let matrix = |seed: u32| format!("[Randn(rows: 128, cols: 64, seed: {seed})]");
+    let text =
+        format!("Scene(title: \"Long\", input: Heads(q: {}, k: {}, v: {}))", matrix(1), matrix(2), matrix(3));
+    let scene = qkv::scene::read(&text, &mut |_| Err(std::io::ErrorKind::NotFound.into())).unwrap();
+    let result = Ok(Arc::new(scene));
+    let event = Event::SceneRead { path: "/lecture/long.ron".into(), text: text.into(), result };
+    harness.state_mut().session.handle(event);
+    harness
+}
+
+/// So many frames of 20 ms.
+fn wait(harness: &mut Harness<'_, Desk>, n_frames: usize) {
+    for _ in 0..n_frames {
+        harness.step();
+    }
+}
+
+#[test]
+fn a_short_evaluation_shows_no_progress_and_a_long_one_does() {
+    let mut harness = evaluating();
+    wait(&mut harness, 8);
+    assert!(harness.query_by_label("Evaluation").is_none(), "nothing flickers after 160 ms");
+    wait(&mut harness, 6);
+    harness.state_mut().ui.computing.fraction = 0.345;
+    wait(&mut harness, 1);
+    let shown = texts(&harness).join("\n");
+    assert!(shown.contains("1 head, 128 × 128: 34 %"), "{shown}");
+    let bar = harness.get_by_label("Evaluation");
+    assert_eq!(bar.accesskit_node().numeric_value(), Some(34.0));
+    wait(&mut harness, 8); // until the card has faded in
+    let delay = harness.output().viewport_output.values().map(|output| output.repaint_delay).min().unwrap();
+    assert!(
+        (0.04..0.06).contains(&delay.as_secs_f64()),
+        "looks again after {delay:?}: {:?}",
+        harness.ctx.repaint_causes()
+    );
+    assert!(harness.query_by_label("Q, head 1, 1 × 2").is_some(), "the board before stays behind it");
+}
+
+#[test]
+fn cancel_and_esc_stop_a_long_evaluation_and_compute_starts_it_again() {
+    let mut harness = evaluating();
+    wait(&mut harness, 14);
+    harness.get_by_label("Cancel").click();
+    wait(&mut harness, 3);
+    assert_eq!(harness.state().effects, [Effect::StopComputing]);
+    let shown = texts(&harness).join("\n");
+    assert!(shown.contains("The evaluation was stopped"), "{shown}");
+    harness.run_steps(6);
+    let delay = harness.output().viewport_output.values().map(|output| output.repaint_delay).min().unwrap();
+    assert!(delay.as_secs() > 3600, "a stopped evaluation repaints after {delay:?}");
+    harness.get_by_label("Compute").click();
+    wait(&mut harness, 14);
+    assert!(matches!(harness.state().effects.last(), Some(Effect::Evaluate { .. })));
+    assert!(harness.query_by_label("Evaluation").is_some());
+    harness.key_press(Key::Escape);
+    wait(&mut harness, 3);
+    assert!(harness.state().session.is_stopped());
+}
+
+#[test]
+fn checks_that_are_late_are_named_as_awaited() {
+    let mut harness = evaluating();
+    let session = &mut harness.state_mut().session;
+    let scene = Arc::clone(session.document().scene());
+    let derived = Arc::new(Derived::of(session.derived().revision + 1, scene));
+    session.handle(Event::Derived(Arc::clone(&derived)));
+    wait(&mut harness, 4);
+    assert!(!texts(&harness).contains(&"…".to_owned()), "the marks do not flicker");
+    wait(&mut harness, 12);
+    assert_eq!(texts(&harness).iter().filter(|text| *text == "…").count(), 5);
+    harness.run_steps(4);
+    let delay = harness.output().viewport_output.values().map(|output| output.repaint_delay).min().unwrap();
+    assert!(delay.as_secs() > 3600, "late checks repaint after {delay:?}");
+    let checked = Arc::new(Checked::of(&derived));
+    harness.state_mut().session.handle(Event::Checked(checked));
+    harness.run_ok();
+    assert!(!texts(&harness).contains(&"…".to_owned()));
+}
+
+#[test]
+fn weights_computed_elsewhere_fill_the_board_head_by_head() {
+    let mut harness = window("maps_from_elsewhere", SMALL);
+    assert!(harness.query_by_label("Weights, head 3, 8 × 8").is_some());
+    for absent in ["all five", "Scoring", "Add a mask", "every term", "Q, head 3, 8 × 32"] {
+        assert!(harness.query_by_label(absent).is_none(), "{absent}");
+    }
+    harness.get_by_role_and_label(egui::Role::ComboBox, "Query head").click();
+    harness.run_ok();
+    harness.get_by_label("head 7").click();
+    harness.run_ok();
+    let rect = harness.get_by_label("Weights, head 7, 8 × 8").rect();
+    click_at(&mut harness, rect.min + rect.size() * egui::vec2(1.0 / 16.0, 5.0 / 16.0));
+    let pin = harness.state().session.pin().unwrap();
+    assert_eq!((pin.query, pin.key), (2, 0));
+    let shown = texts(&harness).join("\n");
+    for expected in
+        ["in the file, as f32: 0.71296", "rank 1 of 8 keys", "computed elsewhere", "8 · 8 = 64 pairs"]
+    {
+        assert!(shown.contains(expected), "{expected} is missing in\n{shown}");
+    }
+    for claimed in ["d_k 0", "d_v 0", "÷ √", " 0 MAC", "softmax,"] {
+        assert!(!shown.contains(claimed), "{claimed} in\n{shown}");
+    }
+    harness.get_by_label("all heads").click();
+    harness.run_ok();
+    assert!(harness.query_by_label("Weights, head 12, 8 × 8").is_some());
+    assert_no_id_clash(&harness, "all heads");
+}
+
+#[test]
+fn whoever_means_to_edit_a_given_weight_learns_why_not() {
+    let mut harness = window("maps_from_elsewhere", SMALL);
+    let rect = harness.get_by_label("Weights, head 3, 8 × 8").rect();
+    let at = rect.min + rect.size() * egui::vec2(0.5 / 8.0, 0.5 / 8.0);
+    let said = |harness: &mut Harness<'_, Desk>| {
+        let notices = harness.state_mut().session.take_notices();
+        notices.into_iter().map(|notice| notice.text).collect::<Vec<_>>()
+    };
+    click_at(&mut harness, at);
+    assert!(said(&mut harness).is_empty());
+    harness.event(egui::Event::Text("5".to_owned()));
+    harness.run_ok();
+    let typed = said(&mut harness);
+    assert!(typed.len() == 1 && typed[0].contains("cannot be edited here"), "{typed:?}");
+    assert!(harness.state().ui.board.editor.is_none());
+    harness.run_steps(40); // beyond the time of a double click
+    for pressed in [true, false, true, false] {
+        let (button, modifiers) = (egui::PointerButton::Primary, Modifiers::NONE);
+        harness.event(egui::Event::PointerButton { pos: at, button, pressed, modifiers });
+        harness.step();
+    }
+    harness.run_ok();
+    let clicked = said(&mut harness);
+    assert!(clicked.len() == 1 && clicked[0].contains("computed elsewhere"), "{clicked:?}");
+    assert_eq!(harness.state().session.focus(), None);
+}
+
+#[test]
+fn the_tokens_of_given_weights_are_renamed_but_neither_added_nor_removed() {
+    let mut harness = window("maps_from_elsewhere", SMALL);
+    harness.get_by_role_and_label(egui::Role::Button, "Tokens").click();
+    harness.run_ok();
+    assert!(
+        harness.query_by_label("Label of querie 1").is_some()
+            || harness.query_by_label("Label of key 1").is_some()
+    );
+    for absent in ["Add a position", "Remove key 1", "heads"] {
+        assert!(harness.query_by_label(absent).is_none(), "{absent}");
+    }
+}
+
+#[test]
+fn no_empty_chart_of_given_weights_is_offered_for_export() {
+    let mut harness = window("maps_from_elsewhere", SMALL);
+    harness.state_mut().session.apply(Command::Show(Centre::Calculators));
+    harness.run_ok();
+    harness.key_press_modifiers(Modifiers::COMMAND, Key::E);
+    harness.run_ok();
+    harness.get_by_label("Preview of the export");
+    harness.get_by_role_and_label(egui::Role::ComboBox, "Figure").click();
+    harness.run_ok();
+    let shown = texts(&harness);
+    for offered in ["Board", "All heads", "Trace of the pinned cell", "Weights"] {
+        assert!(shown.iter().any(|text| text == offered), "{offered} in {shown:?}");
+    }
+    for absent in ["Q", "Raw scores", "Output"] {
+        assert!(!shown.iter().any(|text| text == absent), "{absent} in {shown:?}");
+    }
+    assert!(!shown.iter().any(|text| text.starts_with("Chart")), "{shown:?}");
 }

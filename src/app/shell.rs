@@ -9,7 +9,7 @@ use egui_notify::Toasts;
 
 use crate::disk;
 use crate::scene::bundled;
-use crate::session::{Command, Document, Effect, Event, Export, Origin, Session};
+use crate::session::{Checked, Command, Derived, Document, Effect, Event, Export, Origin, Session};
 use crate::ui::{self, Action, Outbox, PathPurpose, UiState, Wish};
 
 use super::dialogs::{Pending, Purpose};
@@ -169,6 +169,8 @@ impl App {
                     }
                 }
                 Effect::Evaluate { revision, scene } => self.evaluate(revision, scene),
+                Effect::Check(derived) => self.check(derived),
+                Effect::StopComputing => self.world.worker.stop(),
                 Effect::CopyFigure(figure) => self.copy_figure(&figure),
                 Effect::CopyText(text) => {
                     self.world.wake.copy_text(text);
@@ -192,8 +194,16 @@ impl App {
 
     fn evaluate(&mut self, revision: u64, scene: Arc<crate::scene::Scene>) {
         if !self.world.worker.evaluate(revision, Arc::clone(&scene)) {
-            let derived = crate::session::Derived::of(revision, scene);
-            self.session.handle(Event::Derived(Arc::new(derived)));
+            let derived = Derived::of(revision, scene);
+            let derived = Arc::new(derived);
+            self.session.handle(Event::Derived(Arc::clone(&derived)));
+            self.check(derived);
+        }
+    }
+
+    fn check(&mut self, derived: Arc<Derived>) {
+        if !self.world.worker.check(Arc::clone(&derived)) {
+            self.session.handle(Event::Checked(Arc::new(Checked::of(&derived))));
         }
     }
 
@@ -336,9 +346,10 @@ impl eframe::App for App {
         self.take_drops(ctx, frame);
         self.guard_close(ctx, frame);
         self.set_title(ctx);
-        self.ui.busy = !self.session.is_up_to_date();
+        self.ui.computing.fraction = self.world.worker.fraction();
+        let is_busy = self.session.is_evaluating() || self.session.is_checking();
         if let Some(picture) = &mut self.world.picture
-            && !self.ui.busy
+            && !is_busy
             && let Some(outcome) = picture.tick(ctx)
         {
             if let Err(reason) = outcome {

@@ -1,15 +1,15 @@
-//! `qkv compute`: every stage of every head as JSON, CSV or text.
+//! `qkv compute`: every stage of every head, or the output alone, as JSON, CSV or text.
 
-use std::io::Write;
+use std::io::{BufWriter, Write};
 
 use clap::ValueEnum;
-use serde_json::{Value, json};
 
-use crate::engine::Matrix;
-use crate::export::{MatrixTable, csv};
+use crate::engine::{Matrix, Progress};
 use crate::figure::{MatrixId, labels_of};
-use crate::scene::{Evaluation, HeadEvaluation, Scene, Stage, evaluate};
+use crate::scene::{Evaluation, OutputScene, Outputs, Scene, Stage, evaluate};
 
+use super::compute_json as json;
+use super::matrix_text::{Labelled, write_csv, write_text};
 use super::{Failure, load};
 
 /// Arguments of `qkv compute`.
@@ -23,6 +23,10 @@ pub struct Args {
     /// Only this query head, from 1 (text and CSV).
     #[arg(long, value_name = "N")]
     head: Option<usize>,
+    /// Only the outputs. Memory then grows with the tokens and not with their pairs, so that scenes whose stages would not fit can
+    /// be computed (dot products, stable softmax over the keys, F64).
+    #[arg(long)]
+    output_only: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -37,12 +41,21 @@ enum Format {
 
 /// Prints the evaluation.
 pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> Result<(), Failure> {
+    let mut out = BufWriter::new(out);
+    if args.output_only {
+        output_only(args, &mut out, err)?;
+    } else {
+        every_stage(args, &mut out, err)?;
+    }
+    Ok(out.flush()?)
+}
+
+fn every_stage(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> Result<(), Failure> {
     let scene = load::scene(&args.scene)?;
+    check_head(args, scene.heads())?;
     let evaluation = evaluate(&scene);
     if args.format == Format::Json {
-        serde_json::to_writer_pretty(&mut *out, &as_json(&scene, &evaluation))
-            .map_err(|error| Failure::Input(error.to_string()))?;
-        return Ok(writeln!(out)?);
+        return json::write(&json::Whole::of(&scene, &evaluation), out);
     }
     for warning in &evaluation.warnings {
         writeln!(err, "{}: warning: {warning}", args.scene)?;
@@ -50,149 +63,105 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> Result<(), 
     tables(&scene, &evaluation, args, out)
 }
 
-/// The whole evaluation. The shape of this is a contract: it only grows.
-fn as_json(scene: &Scene, evaluation: &Evaluation) -> Value {
-    let heads: Vec<Value> = evaluation
-        .heads
-        .iter()
-        .map(|head| {
-            let attention = &head.attention;
-            let mut value = json!({
-                "query_head": head.query_head,
-                "kv_head": head.kv_head,
-                "raw_scores": rows(&attention.raw_scores),
-                "scaled_scores": rows(&attention.scaled_scores),
-                "masked_scores": rows(&attention.masked_scores),
-                "weights": rows(&attention.weights),
-                "output": rows(&attention.output),
-            });
-            add_positions(&mut value, head);
-            value
-        })
-        .collect();
-    json!({
-        "heads": heads,
-        "output": rows(&evaluation.output),
-        "warnings": evaluation.warnings,
-        "precision": scene.spec().precision.label(),
-    })
-}
-
-/// What positions did to a head, where they did something.
-fn add_positions(value: &mut Value, head: &HeadEvaluation) {
-    if let Some(unrotated) = &head.unrotated {
-        value["q"] = rows(&unrotated.q);
-        value["k"] = rows(&unrotated.k);
-        value["q_rotated"] = rows(&head.input.q);
-        value["k_rotated"] = rows(&head.input.k);
+fn output_only(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> Result<(), Failure> {
+    let scene = load::output_scene(&args.scene)?;
+    check_head(args, scene.heads())?;
+    let outputs = scene.output(&Progress::default()).map_err(|error| Failure::Input(error.to_string()))?;
+    if args.format == Format::Json {
+        return json::write(&json::OutputOnly::of(&scene, &outputs), out);
     }
-    if let Some(alibi) = &head.alibi {
-        value["alibi_slope"] = number(alibi.slope);
-        value["alibi_bias"] = rows(&alibi.bias);
+    for warning in scene.warnings() {
+        writeln!(err, "{}: warning: {}", args.scene, warning.message)?;
     }
+    output_tables(&scene, &outputs, args, out)
 }
 
-fn rows(matrix: &Matrix) -> Value {
-    matrix.iter_rows().map(|row| row.iter().map(|value| number(*value)).collect::<Value>()).collect()
-}
-
-/// JSON has no NaN and no infinities; they are strings.
-fn number(value: f64) -> Value {
-    if value.is_nan() {
-        json!("nan")
-    } else if value == f64::INFINITY {
-        json!("inf")
-    } else if value == f64::NEG_INFINITY {
-        json!("-inf")
-    } else {
-        json!(value)
+fn check_head(args: &Args, n_heads: usize) -> Result<(), Failure> {
+    match args.head {
+        Some(head) if head == 0 || head > n_heads => {
+            Err(Failure::Input(format!("there is no head {head}; this scene has heads 1 to {n_heads}")))
+        }
+        _ => Ok(()),
     }
 }
 
 fn tables(scene: &Scene, evaluation: &Evaluation, args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
-    if let Some(head) = args.head.filter(|head| *head == 0 || *head > evaluation.heads.len()) {
-        return Err(Failure::Input(format!(
-            "there is no head {head}; this scene has heads 1 to {}",
-            evaluation.heads.len()
-        )));
-    }
     for head in &evaluation.heads {
         if args.head.is_some_and(|wanted| wanted != head.query_head + 1) {
             continue;
         }
         for stage in Stage::ALL {
+            if scene.gives_weights() && stage != Stage::Weights {
+                continue;
+            }
             let matrix = stage.of(&head.attention);
-            let title =
-                format!("head {} (KV head {}), {}", head.query_head + 1, head.kv_head + 1, stage.label());
-            print(scene, &title, stage.into(), matrix, args.format, out)?;
+            let title = match scene.gives_weights() {
+                true => format!("head {}, {}, computed elsewhere", head.query_head + 1, stage.label()),
+                false => {
+                    format!("head {} (KV head {}), {}", head.query_head + 1, head.kv_head + 1, stage.label())
+                }
+            };
+            let labels = labels_of(scene, stage.into(), matrix);
+            let table = Labelled { matrix, rows: &labels.rows, cols: &labels.cols };
+            print(&title, &table, args.format, scene.spec().view.decimals, out)?;
         }
     }
-    if evaluation.heads.len() > 1 || has_w_o(scene) {
-        let title = if has_w_o(scene) {
-            "output, heads side by side times W_O"
-        } else {
-            "output, heads side by side"
-        };
-        print(scene, title, MatrixId::FinalOutput, &evaluation.output, args.format, out)?;
+    let has_w_o = scene.projection().is_some_and(|projection| projection.w_o.is_some());
+    if (evaluation.heads.len() > 1 || has_w_o) && !scene.gives_weights() {
+        let matrix = &evaluation.output;
+        let labels = labels_of(scene, MatrixId::FinalOutput, matrix);
+        let table = Labelled { matrix, rows: &labels.rows, cols: &labels.cols };
+        print(title_of_all(has_w_o), &table, args.format, scene.spec().view.decimals, out)?;
     }
     Ok(())
+}
+
+fn output_tables(
+    scene: &OutputScene,
+    outputs: &Outputs,
+    args: &Args,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let rows = scene.query_labels();
+    let numbers = |matrix: &Matrix| (1..=matrix.cols()).map(|col| col.to_string()).collect::<Vec<_>>();
+    for (query_head, matrix) in outputs.heads.iter().enumerate() {
+        if args.head.is_some_and(|wanted| wanted != query_head + 1) {
+            continue;
+        }
+        let kv_head = scene.kv_head_of(query_head);
+        let stage = Stage::Output.label();
+        let title = format!("head {} (KV head {}), {stage}", query_head + 1, kv_head + 1);
+        let table = Labelled { matrix, rows, cols: &numbers(matrix) };
+        print(&title, &table, args.format, scene.decimals(), out)?;
+    }
+    if outputs.heads.len() > 1 || scene.has_w_o() {
+        let matrix = &outputs.output;
+        let table = Labelled { matrix, rows, cols: &numbers(matrix) };
+        print(title_of_all(scene.has_w_o()), &table, args.format, scene.decimals(), out)?;
+    }
+    Ok(())
+}
+
+fn title_of_all(has_w_o: bool) -> &'static str {
+    if has_w_o { "output, heads side by side times W_O" } else { "output, heads side by side" }
 }
 
 fn print(
-    scene: &Scene,
     title: &str,
-    id: MatrixId,
-    matrix: &Matrix,
+    table: &Labelled<'_>,
     format: Format,
-    out: &mut dyn Write,
-) -> Result<(), Failure> {
-    let labels = labels_of(scene, id, matrix);
-    match format {
-        Format::Csv => {
-            writeln!(out, "# {title}")?;
-            let table =
-                MatrixTable { matrix, row_labels: &labels.rows, col_labels: &labels.cols, decimals: None };
-            write!(out, "{}", csv(&table, true))?;
-            writeln!(out)?;
-        }
-        Format::Json | Format::Text => {
-            writeln!(out, "{title}, {} × {}", matrix.rows(), matrix.cols())?;
-            aligned(matrix, &labels.rows, &labels.cols, scene.spec().view.decimals, out)?;
-            writeln!(out)?;
-        }
-    }
-    Ok(())
-}
-
-fn aligned(
-    matrix: &Matrix,
-    rows: &[String],
-    cols: &[String],
     decimals: usize,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let cells: Vec<Vec<String>> = matrix
-        .iter_rows()
-        .map(|row| row.iter().map(|value| crate::figure::format_number(*value, decimals)).collect())
-        .collect();
-    let width = |text: &String| text.chars().count();
-    let label_width = rows.iter().map(width).max().unwrap_or(0);
-    let widest = cells.iter().flatten().chain(cols).map(width).max().unwrap_or(0);
-    write!(out, "  {:label_width$}", "")?;
-    for col in cols {
-        write!(out, "  {col:>widest$}")?;
-    }
-    writeln!(out)?;
-    for (label, row) in rows.iter().zip(&cells) {
-        write!(out, "  {label:label_width$}")?;
-        for cell in row {
-            write!(out, "  {cell:>widest$}")?;
+    match format {
+        Format::Csv => {
+            writeln!(out, "# {title}")?;
+            write_csv(table, out)?;
         }
-        writeln!(out)?;
+        Format::Json | Format::Text => {
+            writeln!(out, "{title}, {} × {}", table.matrix.rows(), table.matrix.cols())?;
+            write_text(table, decimals, out)?;
+        }
     }
-    Ok(())
-}
-
-fn has_w_o(scene: &Scene) -> bool {
-    scene.projection().is_some_and(|projection| projection.w_o.is_some())
+    Ok(writeln!(out)?)
 }

@@ -6,8 +6,10 @@
 mod bench;
 mod check;
 mod compute;
+mod compute_json;
 mod cost;
 mod load;
+mod matrix_text;
 mod render;
 mod scenes;
 #[cfg(feature = "gui")]

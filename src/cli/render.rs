@@ -96,6 +96,9 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     let scene = load::scene(&args.scene)?;
     let options = figure_options(args, &scene)?;
     let figure = figure_named(&args.figure)?;
+    if scene.gives_weights() {
+        weights_only(&figure, &args.stages)?;
+    }
     if figure == Figure::Projection && scene.projection().is_none() {
         return Err(Failure::Input("this scene has no projections: its Q, K and V are given".to_owned()));
     }
@@ -109,6 +112,24 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     disk::write_whole(&args.output, &bytes).map_err(|error| {
         Failure::Input(format!("the figure could not be written: {error}: {}", args.output.display()))
     })
+}
+
+/// Of weights that were computed elsewhere there is nothing else to draw.
+fn weights_only(figure: &Figure, stages: &[String]) -> Result<(), Failure> {
+    let is_drawn = match figure {
+        Figure::Board => stages.is_empty() || stages.iter().any(|name| name.trim() == Stage::Weights.name()),
+        Figure::Stage(stage) => *stage == Stage::Weights,
+        Figure::Heads | Figure::Trace | Figure::Chart(_) => true,
+        Figure::Study(study) => !study.needs_inputs(),
+        Figure::Matrix(_) | Figure::Projection | Figure::Positions => false,
+    };
+    match is_drawn {
+        true => Ok(()),
+        false => Err(Failure::Input(
+            "this scene gives only the weights, which were computed elsewhere; there are board, weights, heads, trace and gradients"
+                .to_owned(),
+        )),
+    }
 }
 
 fn figure_options(args: &Args, scene: &Scene) -> Result<FigureOptions, Failure> {

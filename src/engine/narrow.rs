@@ -7,7 +7,9 @@
 use super::attend::{blocked_pairs, softmax};
 use super::faults::attend_with_fault;
 use super::scoring::{scale_of, soft_cap};
-use super::{Attention, AttentionSpec, EmptyRow, HeadInput, MaskView, Matrix, Precision, Scoring};
+use super::{
+    Attention, AttentionSpec, Cancelled, EmptyRow, HeadInput, MaskView, Matrix, Precision, Progress, Scoring,
+};
 
 /// [`attend`](super::attend()) with everything in `precision`, whatever the `spec` says; for `F64` it is the same, bit for bit.
 ///
@@ -22,8 +24,45 @@ pub fn attend_in(
     if spec.fault.is_some() {
         return attend_with_fault(input, &AttentionSpec { precision, ..spec.clone() }, query_head);
     }
+    stages(precision, input, spec, query_head, &Progress::default())
+}
+
+/// [`attend_in`], stoppable: products of rounded numbers take a while in a large head.
+///
+/// # Errors
+/// [`Cancelled`] when `progress` was cancelled before the end.
+///
+/// # Panics
+/// As [`attend_in`].
+pub fn attend_in_with(
+    precision: Precision,
+    input: &HeadInput,
+    spec: &AttentionSpec,
+    query_head: usize,
+    progress: &Progress,
+) -> Result<Attention, Cancelled> {
+    progress.begin(input.q.rows());
+    progress.check()?;
+    if spec.fault.is_some() {
+        let attention = attend_in(precision, input, spec, query_head);
+        progress.advance(input.q.rows());
+        return Ok(attention);
+    }
+    let stages = stages(precision, input, spec, query_head, progress);
+    progress.check()?;
+    Ok(stages)
+}
+
+/// Every stage; after the wish to stop, anything of the right shape.
+fn stages(
+    precision: Precision,
+    input: &HeadInput,
+    spec: &AttentionSpec,
+    query_head: usize,
+    progress: &Progress,
+) -> Attention {
     let [q, k, v] = [&input.q, &input.k, &input.v].map(|matrix| matrix.map(|value| precision.round(value)));
-    let narrow = Narrow { precision };
+    let narrow = Narrow { precision, progress };
     let scale = precision.round_sum(scale_of(&spec.scoring, k.cols()));
     let view = MaskView::new(&spec.mask, q.rows(), k.rows(), spec.position_offset, query_head);
 
@@ -62,17 +101,18 @@ pub(super) fn mix_in(
     spec: &AttentionSpec,
     query_head: usize,
 ) -> Matrix {
-    let narrow = Narrow { precision: spec.precision };
+    let narrow = Narrow { precision: spec.precision, progress: &Progress::default() };
     narrow.mix(weights, blocked, v, spec.softmax.empty_rows, spec.sink_of(query_head))
 }
 
 /// The arithmetic of one format.
 #[derive(Clone, Copy)]
-struct Narrow {
+struct Narrow<'p> {
     precision: Precision,
+    progress: &'p Progress,
 }
 
-impl Narrow {
+impl Narrow<'_> {
     fn dot(self, left: &[f64], right: &[f64]) -> f64 {
         let kept = |value| self.precision.round_sum(value);
         left.iter().zip(right).fold(0.0, |sum, (left, right)| kept(sum + kept(left * right)))
@@ -83,19 +123,43 @@ impl Narrow {
         Matrix::from_fn(left.rows(), right.rows(), |row, col| self.dot(left.row(row), right.row(col)))
     }
 
+    /// Every query against every key.
+    fn pairs(self, q: &Matrix, k: &Matrix) -> Matrix {
+        self.until_cancelled(q.rows(), k.rows(), Half::Even, |query, key| self.dot(q.row(query), k.row(key)))
+    }
+
+    /// A matrix of `value`s that counts half of its rows as finished; zeros from the wish to stop on.
+    fn until_cancelled(
+        self,
+        n_q: usize,
+        n_cols: usize,
+        half: Half,
+        value: impl Fn(usize, usize) -> f64,
+    ) -> Matrix {
+        Matrix::from_fn(n_q, n_cols, |query, col| {
+            if self.progress.is_cancelled() {
+                return 0.0;
+            }
+            if col == 0 && query % 2 == half as usize {
+                self.progress.advance(1);
+            }
+            value(query, col)
+        })
+    }
+
     fn raw_scores(self, scoring: &Scoring, q: &Matrix, k: &Matrix) -> Matrix {
         let stored = |matrix: &Matrix| matrix.map(|value| self.precision.round(value));
         match scoring {
-            Scoring::ScaledDot | Scoring::Dot | Scoring::Scale(_) => self.dots(q, k), // (n_q, n_k)
+            Scoring::ScaledDot | Scoring::Dot | Scoring::Scale(_) => self.pairs(q, k), // (n_q, n_k)
             Scoring::General { w } => {
                 let transformed = self.dots(q, &stored(&w.transpose())); // (n_q, d_k)
-                self.dots(&stored(&transformed), k) // (n_q, n_k)
+                self.pairs(&stored(&transformed), k) // (n_q, n_k)
             }
             Scoring::Additive { w_q, w_k, v } => {
                 let from_queries = stored(&self.dots(q, &stored(w_q))); // (n_q, d_att)
                 let from_keys = stored(&self.dots(k, &stored(w_k))); // (n_k, d_att)
                 let v: Vec<f64> = v.iter().map(|&value| self.precision.round(value)).collect();
-                Matrix::from_fn(q.rows(), k.rows(), |query, key| {
+                self.until_cancelled(q.rows(), k.rows(), Half::Even, |query, key| {
                     let inside = from_queries.row(query).iter().zip(from_keys.row(key));
                     let hidden = inside.map(|(a, b)| self.precision.round_sum(a + b).tanh());
                     let hidden: Vec<f64> = hidden.map(|value| self.precision.round_sum(value)).collect();
@@ -136,10 +200,17 @@ impl Narrow {
             return Matrix::from_fn(weights.rows(), v.cols(), |_, _| f64::NAN);
         }
         let kept = |value| self.precision.round_sum(value);
-        Matrix::from_fn(weights.rows(), v.cols(), |query, feature| {
+        self.until_cancelled(weights.rows(), v.cols(), Half::Odd, |query, feature| {
             let read = |key: &usize| weights.get(query, *key) != 0.0 || !blocked[query * n_k + key];
             let add = |sum, key| kept(sum + kept(weights.get(query, key) * v.get(key, feature)));
             self.precision.round((0..n_k).filter(read).fold(0.0, add)) + 0.0
         }) // (n_q, d_v)
     }
+}
+
+/// The rows that a stage counts. Scores and output take about as long as each other.
+#[derive(Clone, Copy)]
+enum Half {
+    Even = 0,
+    Odd = 1,
 }

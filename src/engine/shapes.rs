@@ -53,7 +53,21 @@ pub enum HeadShapeError {
     },
 }
 
+/// Multiply-adds from which a head is large.
+const LARGE_MACS: usize = 1 << 20;
+
 impl HeadInput {
+    /// Multiply-adds of the scores and of the output: n_q · n_k · (d_k + d_v); no more than can be counted.
+    pub fn macs(&self) -> usize {
+        let pairs = self.q.rows().saturating_mul(self.k.rows());
+        pairs.saturating_mul(self.k.cols().saturating_add(self.v.cols()))
+    }
+
+    /// Whether the time that the [fast form](super::attend_fast) saves is worth its rounding, which differs in the last bits.
+    pub fn is_large(&self) -> bool {
+        self.macs() > LARGE_MACS
+    }
+
     /// Whether Q, K, V and the scorer's own matrices fit together.
     ///
     /// # Errors

@@ -25,7 +25,7 @@ pub use metadata::scene_of_figure;
 pub use options::{ExportError, ExportOptions, Format, Ground, TextMode};
 pub use raster::{Raster, rasterize};
 pub use table_format::{TableFormat, table};
-pub use tables::{MatrixTable, csv, markdown, npy, tab_separated};
+pub use tables::{MatrixTable, csv, markdown, npy, tab_separated, write_csv};
 pub use tex::{latex_matrix, latex_table, typst_matrix, typst_table};
 
 use crate::figure::Drawing;

@@ -1,5 +1,7 @@
 //! A matrix with its labels as CSV, tab-separated text, Markdown and NPY.
 
+use std::io::{self, Write};
+
 use crate::engine::Matrix;
 
 /// A matrix to be written, with the labels of its rows and columns.
@@ -71,31 +73,50 @@ pub(super) fn number(value: f64, decimals: Option<usize>, special: &Special) -> 
 /// With `spreadsheet_safe` a label that starts with `=`, `+`, `-` or `@` gets a leading `'`, or a spreadsheet would run it as a
 /// formula. Numbers never get one.
 pub fn csv(table: &MatrixTable<'_>, spreadsheet_safe: bool) -> String {
+    in_memory(|out| write_csv(table, spreadsheet_safe, out))
+}
+
+/// [`csv`], row after row into `out`.
+///
+/// # Errors
+/// Whatever `out` says.
+pub fn write_csv(table: &MatrixTable<'_>, spreadsheet_safe: bool, out: &mut dyn Write) -> io::Result<()> {
     let mut builder = csv::WriterBuilder::new();
     builder.terminator(csv::Terminator::CRLF);
-    separated(table, &builder, spreadsheet_safe)
+    separated(table, &builder, spreadsheet_safe, out)
 }
 
 /// The same separated by tabs, lines ending with LF: what spreadsheets take from the clipboard.
 pub fn tab_separated(table: &MatrixTable<'_>, spreadsheet_safe: bool) -> String {
     let mut builder = csv::WriterBuilder::new();
     builder.delimiter(b'\t');
-    separated(table, &builder, spreadsheet_safe)
+    in_memory(|out| separated(table, &builder, spreadsheet_safe, out))
 }
 
-fn separated(table: &MatrixTable<'_>, builder: &csv::WriterBuilder, spreadsheet_safe: bool) -> String {
+fn in_memory(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
+    let mut bytes = Vec::new();
+    // Writing to memory cannot fail, and all records have one length.
+    let _ = write(&mut bytes);
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+fn separated(
+    table: &MatrixTable<'_>,
+    builder: &csv::WriterBuilder,
+    spreadsheet_safe: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let label = |label: String| match label.as_bytes().first() {
         Some(b'=' | b'+' | b'-' | b'@') if spreadsheet_safe => format!("'{label}"),
         _ => label,
     };
-    let mut writer = builder.from_writer(Vec::new());
+    let mut writer = builder.from_writer(out);
     let head = std::iter::once(String::new()).chain(table.col_labels().map(label));
-    // Writing to memory cannot fail, and all records have one length.
-    let _ = writer.write_record(head);
+    writer.write_record(head)?;
     for (row_idx, numbers) in table.numbers(&PLAIN).enumerate() {
-        let _ = writer.write_record(std::iter::once(label(table.row_label(row_idx))).chain(numbers));
+        writer.write_record(std::iter::once(label(table.row_label(row_idx))).chain(numbers))?;
     }
-    writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
+    writer.flush()
 }
 
 /// A table as GitHub and most note programs read it, numbers to the right.

@@ -25,7 +25,10 @@ pub struct Heading {
 impl Heading {
     /// The heading of a figure of one head. A scene without a title gets none.
     pub fn of_head(input: &FigureInput<'_>, head: usize, sketch: &Sketch) -> Self {
-        let mut heading = Self::of_spec(input, &input.in_force(head), sketch);
+        let mut heading = match input.gives_weights {
+            true => Self::plain(input.title, sketch), // the caption of the one matrix says where it is from
+            false => Self::of_spec(input, &input.in_force(head), sketch),
+        };
         if let (Some(head), true) = (input.head(head), input.heads.len() > 1) {
             let place = format!("   head {} of {}", head.query_head + 1, input.heads.len());
             heading.title = heading.title.push_colored(&place, sketch.theme.muted);
@@ -37,8 +40,14 @@ impl Heading {
         heading
     }
 
-    /// The heading of a figure of all heads: title and formula.
+    /// The heading of a figure of all heads: title and formula, which is not known of weights that were computed elsewhere.
     pub fn of_scene(input: &FigureInput<'_>, sketch: &Sketch) -> Self {
+        if input.gives_weights {
+            // There is no formula to claim.
+            let mut heading = Self::plain(input.title, sketch);
+            heading.title = heading.title.push_colored("   computed elsewhere", sketch.theme.muted);
+            return heading;
+        }
         Self::of_spec(input, &input.in_force(0), sketch)
     }
 

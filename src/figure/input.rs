@@ -30,6 +30,8 @@ pub struct FigureInput<'a> {
     pub position: Position,
     /// The scene itself, which remembers what was rounded away. Evaluations made by hand have none.
     pub scene: Option<&'a Scene>,
+    /// Whether the weights were computed elsewhere and nothing else is known: no other matrix is shown then.
+    pub gives_weights: bool,
 }
 
 impl<'a> FigureInput<'a> {
@@ -46,6 +48,7 @@ impl<'a> FigureInput<'a> {
             projection: scene.projection(),
             position: scene.spec().position,
             scene: Some(scene),
+            gives_weights: scene.gives_weights(),
         }
     }
 
@@ -74,6 +77,9 @@ impl<'a> FigureInput<'a> {
     /// The matrix of that name, as the given head sees it. `None` where the scene has no such matrix.
     pub fn matrix(&self, id: MatrixId, head: usize) -> Option<&'a Matrix> {
         let stages = self.head(head)?;
+        if self.gives_weights && id != MatrixId::Weights {
+            return None;
+        }
         let projection = self.projection;
         match id {
             MatrixId::X => projection.map(|p| &*p.x),

@@ -32,6 +32,7 @@ mod font_data;
 mod fonts;
 mod formula;
 mod geometry;
+mod given_trace;
 mod hatch;
 mod heading;
 mod heads;

@@ -2,49 +2,104 @@
 
 use std::sync::Arc;
 
+use super::given;
 use super::mistakes;
 use super::positions::{Prepared, prepared};
 use super::warnings::not_finite_rows;
-use super::{Evaluation, HeadEvaluation, Scene};
+use super::{AlibiBias, Evaluation, HeadEvaluation, Scene};
 use crate::engine::{
-    Attention, Check, CheckOutcome, CheckedHead, Dropped, Fault, HeadInput, Matrix, attend, concat_heads,
-    faulty_concat, project, spec_in_force, standing_checks,
+    Attention, AttentionSpec, Cancelled, Check, CheckOutcome, CheckedHead, Dropped, Fault, HeadInput, Matrix,
+    Precision, Progress, alibi_bias, attend, attend_fast, attend_in_with, checks_of_given_weights,
+    concat_heads, faulty_concat, project, spec_in_force, standing_checks_of,
 };
 
-/// Every stage of every head, the heads side by side, and the output: concat · W_O + b_o where the scene has them.
+/// Every stage of every head, the heads side by side, and the output: concat · W_O + b_o where the scene has them. Where only
+/// the [weights are given](Scene::gives_weights), they are all there is: the other stages are empty.
 ///
 /// Cannot fail: a [`Scene`] is valid. Takes time in proportion to heads · n_q · n_k · (d_k + d_v).
 pub fn evaluate(scene: &Scene) -> Evaluation {
-    let heads: Vec<HeadEvaluation> = prepared(scene)
+    match evaluate_with(scene, &Progress::default()) {
+        Ok(evaluation) => evaluation,
+        Err(Cancelled) => unreachable!("nobody else holds this progress"),
+    }
+}
+
+/// [`evaluate`], stoppable, counting the finished query rows of all heads.
+///
+/// # Errors
+/// [`Cancelled`] when `progress` was cancelled before the end.
+pub fn evaluate_with(scene: &Scene, progress: &Progress) -> Result<Evaluation, Cancelled> {
+    let n_evaluations = if scene.spec().fault.is_some() { 2 } else { 1 }; // what was meant as well
+    progress.announce(scene.heads().saturating_mul(scene.n_q()).saturating_mul(n_evaluations));
+    computed(scene, progress)
+}
+
+fn computed(scene: &Scene, progress: &Progress) -> Result<Evaluation, Cancelled> {
+    progress.check()?;
+    if let Some(given) = scene.given() {
+        return Ok(given::evaluation(scene, given));
+    }
+    let heads = prepared(scene)
         .into_iter()
         .enumerate()
-        .map(|(query_head, Prepared { input, unrotated, alibi })| {
-            let attention = attend(&input, scene.attention_spec(), query_head);
-            HeadEvaluation {
-                query_head,
-                kv_head: scene.kv_head_of(query_head),
-                dropped: dropped(scene, &input, &attention, query_head),
-                attention,
-                input,
-                unrotated,
-                alibi,
-            }
-        })
-        .collect();
+        .map(|(query_head, prepared)| head(scene, query_head, prepared, progress))
+        .collect::<Result<Vec<HeadEvaluation>, Cancelled>>()?;
     let concat = Arc::new(concat(scene, &heads)); // (n_q, heads · d_v)
-    let output = match scene.projection().and_then(|projection| Some((projection.w_o.as_ref()?, projection)))
-    {
-        Some((w_o, projection)) => Arc::new(project(&concat, w_o, projection.b_o.as_deref())), // (n_q, d_out)
-        None => Arc::clone(&concat),
-    };
+    let output = projected(scene, &concat);
+    progress.check()?;
     let warnings = warnings(scene, &heads);
     let mut evaluation = Evaluation { heads, concat, output, fault: None, warnings };
     if let (Some(fault), Some(meant)) = (scene.spec().fault, scene.as_meant()) {
-        let effect = mistakes::effect(fault, &evaluate(&meant), &evaluation);
+        let effect = mistakes::effect(fault, &computed(&meant, progress)?, &evaluation);
         evaluation.warnings.insert(0, mistakes::warning(scene, effect));
         evaluation.fault = Some(effect);
     }
-    evaluation
+    Ok(evaluation)
+}
+
+fn head(
+    scene: &Scene,
+    query_head: usize,
+    prepared: Prepared,
+    progress: &Progress,
+) -> Result<HeadEvaluation, Cancelled> {
+    let Prepared { input, unrotated, alibi_slope } = prepared;
+    let offset = scene.spec().position_offset;
+    let alibi = alibi_slope.map(|slope| AlibiBias {
+        slope,
+        bias: Arc::new(alibi_bias(slope, scene.n_q(), scene.n_k(), offset)),
+    });
+    let attention = stages_of(&input, scene.attention_spec(), query_head, progress)?;
+    Ok(HeadEvaluation {
+        query_head,
+        kv_head: scene.kv_head_of(query_head),
+        dropped: dropped(scene, &input, &attention, query_head),
+        attention,
+        input,
+        unrotated,
+        alibi,
+    })
+}
+
+/// Every stage of one head, by the form that serves it: the one place where that is decided.
+///
+/// Small heads take the plain form, so that their numbers are those of the textbook's order of sums on every machine.
+fn stages_of(
+    input: &HeadInput,
+    spec: &AttentionSpec,
+    query_head: usize,
+    progress: &Progress,
+) -> Result<Attention, Cancelled> {
+    match spec.precision {
+        Precision::F64 if input.is_large() => attend_fast(input, spec, query_head, progress),
+        Precision::F64 => {
+            progress.check()?;
+            let attention = attend(input, spec, query_head);
+            progress.advance(input.q.rows());
+            Ok(attention)
+        }
+        narrow => attend_in_with(narrow, input, spec, query_head, progress),
+    }
 }
 
 fn dropped(scene: &Scene, input: &HeadInput, attention: &Attention, query_head: usize) -> Option<Dropped> {
@@ -62,10 +117,38 @@ fn concat(scene: &Scene, heads: &[HeadEvaluation]) -> Matrix {
     }
 }
 
+/// The heads side by side, times W_O plus b_o where the scene has them. Shape (n_q, d_out).
+pub(super) fn projected(scene: &Scene, concat: &Arc<Matrix>) -> Arc<Matrix> {
+    match scene.projection().and_then(|projection| Some((projection.w_o.as_ref()?, projection))) {
+        Some((w_o, projection)) => Arc::new(project(concat, w_o, projection.b_o.as_deref())), // (n_q, d_out)
+        None => Arc::clone(concat),
+    }
+}
+
 /// The standing checks on a scene and its evaluation, in the order in which they are shown.
 ///
 /// Three of them evaluate again with changed inputs: about as long as a few evaluations in large scenes.
 pub fn checks(scene: &Scene, evaluation: &Evaluation) -> Vec<(Check, CheckOutcome)> {
+    outcomes(scene, evaluation, &Progress::default())
+}
+
+/// [`checks`], stoppable.
+///
+/// # Errors
+/// [`Cancelled`] when `progress` was cancelled before the end.
+pub fn checks_with(
+    scene: &Scene,
+    evaluation: &Evaluation,
+    progress: &Progress,
+) -> Result<Vec<(Check, CheckOutcome)>, Cancelled> {
+    progress.check()?;
+    let outcomes = outcomes(scene, evaluation, progress);
+    progress.check()?;
+    Ok(outcomes)
+}
+
+/// The outcomes; after the wish to stop they mean nothing.
+fn outcomes(scene: &Scene, evaluation: &Evaluation, progress: &Progress) -> Vec<(Check, CheckOutcome)> {
     let heads: Vec<CheckedHead<'_>> = evaluation
         .heads
         .iter()
@@ -75,7 +158,15 @@ pub fn checks(scene: &Scene, evaluation: &Evaluation) -> Vec<(Check, CheckOutcom
             attention,
         })
         .collect();
-    let mut outcomes = standing_checks(&heads, scene.attention_spec());
+    if let Some(given) = scene.given() {
+        return checks_of_given_weights(&heads, given.judged_in());
+    }
+    let again = |input: &HeadInput, spec: &AttentionSpec, query_head: usize| {
+        // Once stopped, the stages at hand stand in for new ones, so that the checks end at once.
+        stages_of(input, spec, query_head, progress)
+            .unwrap_or_else(|Cancelled| evaluation.heads[query_head].attention.clone())
+    };
+    let mut outcomes = standing_checks_of(&heads, scene.attention_spec(), again);
     if scene.dropout().is_some() {
         outcomes.iter_mut().for_each(|(_, outcome)| outcome.say("before dropout"));
     }

@@ -1,18 +1,12 @@
-//! Whether scoring, masks and settings fit Q, K and V, and whether the whole is of a size that can be computed.
+//! Whether scoring, masks and settings fit Q, K and V. Whether the whole is of a size that can be computed is judged in `room`.
 
 use std::sync::Arc;
 
 use super::inputs::{Inputs, Sizes};
 use super::model::{DropoutSpec, Input, Position, SceneSpec, ScoringSpec};
-use super::resolve::{Resolver, grouped_wide};
+use super::resolve::Resolver;
 use super::tensors::grouped;
-use crate::engine::{Dropout, MaskRule, MaskShapeError, OddWidth, Precision, Scoring};
-
-/// What the stages of all heads may take: 2 GiB.
-const MAX_BYTES: u128 = 2 << 30;
-
-/// Queries, or keys.
-const MAX_POSITIONS: usize = 1 << 20;
+use crate::engine::{Dropout, MaskRule, MaskShapeError, OddWidth, Scoring};
 
 /// The scoring with its matrices; its shapes are checked as soon as the input is known.
 pub(super) fn scoring(
@@ -169,8 +163,8 @@ pub(super) fn masks(layers: &[MaskRule], inputs: &Inputs, resolver: &mut Resolve
     }
 }
 
-/// Whether every stage of every head can be held. Judged before anything is reserved.
-pub(super) fn sizes(spec: &SceneSpec, inputs: &Inputs, resolver: &mut Resolver<'_>) {
+/// The head that is to be shown first.
+pub(super) fn first_head(spec: &SceneSpec, inputs: &Inputs, resolver: &mut Resolver<'_>) {
     let (head, n_heads) = (spec.view.head, inputs.sizes().heads);
     if head == 0 || head > n_heads {
         let message =
@@ -178,32 +172,8 @@ pub(super) fn sizes(spec: &SceneSpec, inputs: &Inputs, resolver: &mut Resolver<'
         resolver.complain("view.head", message);
     }
     let n_sinks = spec.sinks.len();
-    if n_sinks != 0 && n_sinks != n_heads {
+    if n_sinks != 0 && n_sinks != n_heads && !matches!(inputs, Inputs::Weights(..)) {
         let message = format!("there are {n_sinks} sinks but {n_heads} query heads; every head needs one");
         resolver.complain("sinks", message);
-    }
-    /// Four stages of 8 bytes, and who blocks a pair.
-    const BYTES_PER_PAIR: u128 = 4 * 8 + 16;
-    // ALiBi keeps its bias, a narrow format its unrounded products, dropout what is left.
-    let kept = u128::from(spec.position == Position::Alibi)
-        + u128::from(spec.precision != Precision::F64)
-        + u128::from(spec.dropout.is_some())
-        + 4 * u128::from(spec.fault.is_some()); // and what was meant, for comparison
-    let Sizes { n_q, n_k, d_v, heads, projected, .. } = *inputs.sizes();
-    for (n, what) in [(n_q, "queries"), (n_k, "keys")] {
-        if n > MAX_POSITIONS {
-            let (n, most) = (grouped(n as u64), grouped(MAX_POSITIONS as u64));
-            resolver.complain("input", format!("there are {n} {what}; at most {most} are allowed"));
-        }
-    }
-    let pairs = n_q as u128 * n_k as u128 * heads as u128;
-    let outputs = 2 * n_q as u128 * d_v as u128 * heads as u128;
-    let wanted = pairs * (BYTES_PER_PAIR + 8 * kept) + (outputs + projected) * 8;
-    if wanted > MAX_BYTES {
-        let (wanted, most) = (grouped_wide(wanted), grouped_wide(MAX_BYTES));
-        resolver.complain(
-            "input",
-            format!("the stages of {heads} heads with {n_q} × {n_k} scores want {wanted} bytes; at most {most} are allowed"),
-        );
     }
 }

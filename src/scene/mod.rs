@@ -2,8 +2,8 @@
 //!
 //! | part | what it does |
 //! |---|---|
-//! | [`read()`] | text → located tree (`syntax`) → [`SceneSpec`] (`decode`) → [`Scene`] (`inputs`, `projection`, `fit`, `labels`) |
-//! | [`evaluate()`] | [`Scene`] → [`Evaluation`] |
+//! | [`read()`] | text → located tree (`syntax`) → [`SceneSpec`] (`decode`) → [`Scene`] (`inputs`, `projection`, `given`, `fit`, `room`, `labels`) |
+//! | [`evaluate()`] | [`Scene`] → [`Evaluation`]; [`OutputScene`] → [`Outputs`] where the stages would not fit |
 //! | [`write()`], [`rewrite()`] | [`SceneSpec`] → text, fresh or with only the changes in it |
 //! | [`Complaint`] | what is wrong, and where in the file |
 //! | [`TensorFiles`] | tensor files: bytes in, arrays out |
@@ -18,6 +18,7 @@ mod edits;
 mod evaluate;
 mod evaluation;
 mod fit;
+mod given;
 mod inputs;
 mod labels;
 mod layout;
@@ -26,12 +27,14 @@ mod model;
 mod nearest;
 mod npy;
 mod out;
+mod output;
 mod positions;
 mod projection;
 mod random;
 mod read;
 mod resolve;
 mod rewrite;
+mod room;
 #[expect(clippy::module_inception, reason = "the room is named after its main type")]
 mod scene;
 mod source;
@@ -42,12 +45,13 @@ mod warnings;
 
 pub use catalogue::{Lesson, catalogue, read_bundled};
 pub use complaint::{Complaint, Place, Severity, render_complaint};
-pub use evaluate::{checks, evaluate};
+pub use evaluate::{checks, checks_with, evaluate, evaluate_with};
 pub use evaluation::{AlibiBias, Evaluation, FaultEffect, HeadEvaluation, Unrotated};
 pub use model::{
     DropoutSpec, Input, MatrixSource, Orientation, Palette, Position, Projected, SceneSpec, ScoringSpec,
     Stage, Tokens, View,
 };
+pub use output::{OutputScene, Outputs};
 pub use projection::{Projection, Sinusoidal};
 pub use read::{named_files, read, read_spec};
 pub use rewrite::{Rewritten, rewrite, write};

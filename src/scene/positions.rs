@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::model::Position;
-use super::{AlibiBias, Scene, Unrotated};
-use crate::engine::{HeadInput, Matrix, Precision, alibi_bias, alibi_slopes, rope};
+use super::{Scene, Unrotated};
+use crate::engine::{HeadInput, Matrix, Precision, alibi_slopes, rope};
 
 /// What one head reads, and what its positions did.
 pub(super) struct Prepared {
     pub input: HeadInput,
     pub unrotated: Option<Unrotated>,
-    pub alibi: Option<AlibiBias>,
+    pub alibi_slope: Option<f64>,
 }
 
 impl Scene {
@@ -45,12 +45,10 @@ pub(super) fn prepared(scene: &Scene) -> Vec<Prepared> {
         };
         shared = Some((given.clone(), input.clone()));
         let is_turned = matches!(scene.spec().position, Position::Rope { .. });
-        let bias =
-            |slope| Arc::new(alibi_bias(slope, scene.n_q(), scene.n_k(), scene.spec().position_offset));
         Prepared {
             input,
             unrotated: is_turned.then(|| Unrotated { q: Arc::clone(&given.q), k: Arc::clone(&given.k) }),
-            alibi: slopes.get(head).map(|&slope| AlibiBias { slope, bias: bias(slope) }),
+            alibi_slope: slopes.get(head).copied(),
         }
     };
     heads.iter().enumerate().map(&mut prepare).collect()

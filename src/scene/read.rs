@@ -18,13 +18,22 @@ pub fn read(
     text: &str,
     file_bytes: &mut dyn FnMut(&str) -> io::Result<Vec<u8>>,
 ) -> Result<Scene, Vec<Complaint>> {
+    read_by(text, file_bytes, |spec, files| Scene::new(spec, files))
+}
+
+/// [`read()`] with another way from a spec to a scene.
+pub(super) fn read_by(
+    text: &str,
+    file_bytes: &mut dyn FnMut(&str) -> io::Result<Vec<u8>>,
+    scene_of: impl FnOnce(SceneSpec, &TensorFiles) -> Result<Scene, Vec<Complaint>>,
+) -> Result<Scene, Vec<Complaint>> {
     let Decoded { spec, tree, mut complaints } = decode(text);
     let (Some(spec), Some(tree)) = (spec, tree) else {
         in_order(&mut complaints);
         return Err(complaints);
     };
     let files = load_files(&spec, file_bytes);
-    match Scene::new(spec, &files) {
+    match scene_of(spec, &files) {
         Ok(scene) if complaints.is_empty() => {
             return Ok(scene.with_places(|warning| place(warning, text, &tree)));
         }
@@ -78,7 +87,7 @@ pub fn named_files(spec: &SceneSpec) -> Vec<&str> {
             sources.extend([&projected.w_q, &projected.w_k, &projected.w_v]);
             sources.extend(&projected.w_o);
         }
-        Input::Tensors { file, .. } => paths.push(file.as_str()),
+        Input::Tensors { file, .. } | Input::Weights { file, .. } => paths.push(file.as_str()),
     }
     match &spec.scoring {
         ScoringSpec::ScaledDot | ScoringSpec::Dot | ScoringSpec::Scale(_) => {}

@@ -11,17 +11,22 @@ use crate::engine::Matrix;
 /// Numbers in one matrix, and random numbers in one scene: 16 Mi, 128 MiB of them.
 const MAX_NUMBERS: usize = 1 << 24;
 
+/// Numbers in all the matrices together that a scene does not write out itself: 64 Mi, 512 MiB of them.
+const MAX_MADE: u128 = 1 << 26;
+
 /// Makes matrices of sources and remembers what was wrong.
 pub(super) struct Resolver<'f> {
     pub files: &'f TensorFiles,
     pub complaints: Vec<Complaint>,
     /// Random numbers drawn so far.
     drawn: usize,
+    /// Numbers made or read from files so far.
+    made: u128,
 }
 
 impl<'f> Resolver<'f> {
     pub fn new(files: &'f TensorFiles) -> Self {
-        Self { files, complaints: Vec::new(), drawn: 0 }
+        Self { files, complaints: Vec::new(), drawn: 0, made: 0 }
     }
 
     pub fn complain(&mut self, field: impl Into<String>, message: impl Into<String>) {
@@ -38,17 +43,22 @@ impl<'f> Resolver<'f> {
             MatrixSource::Rows(matrix) => Arc::clone(matrix),
             MatrixSource::Identity { n } => {
                 self.fits(*n, *n, field, what)?;
+                self.together(n * n, field, what)?;
                 Arc::new(Matrix::identity(*n))
             }
             MatrixSource::Randn { rows, cols, seed, skip, factor } => {
                 self.fits(*rows, *cols, field, what)?;
                 self.affordable(rows * cols, *skip, field, what)?;
+                self.together(rows * cols, field, what)?;
                 let mut draws = LegacyNormal::new(*seed).skip(*skip);
                 let draw = |_, _| draws.next().unwrap_or_default() * factor;
                 Arc::new(Matrix::from_fn(*rows, *cols, draw))
             }
             MatrixSource::File { path } => match self.files.matrix(path) {
-                Ok(matrix) => Arc::new(matrix),
+                Ok(matrix) => {
+                    self.together(matrix.data().len(), field, what)?;
+                    Arc::new(matrix)
+                }
                 Err(error) => {
                     self.complain(format!("{field}.path"), format!("\"{path}\" cannot be used: {error}"));
                     return None;
@@ -72,6 +82,19 @@ impl<'f> Resolver<'f> {
         let message = format!(
             "{what} of {rows} × {cols} numbers wants {bytes} bytes; at most {most} numbers are allowed"
         );
+        self.complain(field, message);
+        None
+    }
+
+    /// Whether `n` more numbers can be held beside those before.
+    fn together(&mut self, n: usize, field: &str, what: &str) -> Option<()> {
+        self.made = self.made.saturating_add(n as u128);
+        if self.made <= MAX_MADE {
+            return Some(());
+        }
+        let (bytes, most) = (grouped_wide(8 * self.made), grouped_wide(8 * MAX_MADE));
+        let message =
+            format!("with {what} the matrices of the scene want {bytes} bytes; at most {most} are allowed");
         self.complain(field, message);
         None
     }

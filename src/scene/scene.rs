@@ -3,11 +3,13 @@
 use std::sync::{Arc, OnceLock};
 
 use super::complaint::Complaint;
+use super::given::{self, GivenWeights};
 use super::inputs::{Inputs, kv_head_of};
 use super::labels::labels;
-use super::model::{DropoutSpec, Position, SceneSpec};
+use super::model::{DropoutSpec, Input, Position, SceneSpec};
 use super::projection::Projection;
 use super::resolve::Resolver;
+use super::room::{self, Keeps};
 use super::tensors::TensorFiles;
 use super::{fit, inputs, warnings};
 use crate::engine::{AttentionSpec, Dropout, Fault, FaultInForce, HeadInput, MaskRule, alibi_slopes};
@@ -40,14 +42,32 @@ impl Scene {
     /// # Errors
     /// Every complaint that can be made at once, with the field but without a place in a file.
     pub fn new(spec: SceneSpec, files: &TensorFiles) -> Result<Self, Vec<Complaint>> {
+        Self::build(spec, files, Keeps::Stages)
+    }
+
+    /// A scene whose evaluation keeps so much. One that keeps only its output must not be evaluated.
+    pub(super) fn build(spec: SceneSpec, files: &TensorFiles, keeps: Keeps) -> Result<Self, Vec<Complaint>> {
         let mut resolver = Resolver::new(files);
         let mut inputs = inputs::resolve(&spec.input, &mut resolver);
-        let scoring = fit::scoring(&spec.scoring, inputs.as_ref(), &mut resolver);
+        let is_given = matches!(spec.input, Input::Weights { .. });
+        // What says how weights are made is judged by its shapes only where weights are made.
+        let made_of = inputs.as_ref().filter(|_| !is_given);
+        let scoring = fit::scoring(&spec.scoring, made_of, &mut resolver);
         fit::settings(&spec, &mut resolver);
-        fit::positions(&spec, inputs.as_ref(), &mut resolver);
-        if let Some(inputs) = &inputs {
+        if is_given {
+            given::settings(&spec, &mut resolver);
+        } else {
+            fit::positions(&spec, made_of, &mut resolver);
+        }
+        if let Some(inputs) = made_of {
             fit::masks(&spec.mask, inputs, &mut resolver);
-            fit::sizes(&spec, inputs, &mut resolver);
+        }
+        if let Some(inputs) = &inputs {
+            fit::first_head(&spec, inputs, &mut resolver);
+            room::judge(&spec, inputs, keeps, &mut resolver);
+        }
+        if let (Keeps::Output, Some((field, message))) = (keeps, room::without_output_form(&spec)) {
+            resolver.complain(field, message);
         }
         if let (Some(Inputs::Projected(projection, _)), Position::Sinusoidal, []) =
             (&mut inputs, spec.position, resolver.complaints.as_slice())
@@ -69,7 +89,10 @@ impl Scene {
             mask: mask_of(&spec, inputs.sizes().heads),
             position_offset: spec.position_offset,
             softmax: spec.softmax,
-            precision: spec.precision,
+            precision: match &inputs {
+                Inputs::Weights(given, _) => given.kept_in,
+                Inputs::Heads { .. } | Inputs::Projected(..) => spec.precision,
+            },
             sinks: Arc::new(spec.sinks.clone()),
             fault: spec.fault.map(|fault| fault_in_force(fault, &inputs)),
         };
@@ -100,7 +123,7 @@ impl Scene {
         self.inner.inputs.sizes().n_k
     }
 
-    /// Width of a key of one head.
+    /// Width of a key of one head; 0 where only the [weights are given](Self::gives_weights).
     pub fn d_k(&self) -> usize {
         self.inner.inputs.sizes().d_k
     }
@@ -110,7 +133,7 @@ impl Scene {
         self.inner.inputs.sizes().d_q
     }
 
-    /// Width of a value of one head.
+    /// Width of a value of one head; 0 where only the [weights are given](Self::gives_weights).
     pub fn d_v(&self) -> usize {
         self.inner.inputs.sizes().d_v
     }
@@ -161,19 +184,33 @@ impl Scene {
     pub fn projection(&self) -> Option<&Projection> {
         match &self.inner.inputs {
             Inputs::Projected(projection, _) => Some(projection),
-            Inputs::Heads { .. } => None,
+            Inputs::Heads { .. } | Inputs::Weights(..) => None,
+        }
+    }
+
+    /// Whether only the weights are known, as they were computed elsewhere: there is no Q, K, V or output, and nothing behind a
+    /// weight.
+    pub fn gives_weights(&self) -> bool {
+        self.given().is_some()
+    }
+
+    pub(super) fn given(&self) -> Option<&GivenWeights> {
+        match &self.inner.inputs {
+            Inputs::Weights(given, _) => Some(given),
+            Inputs::Heads { .. } | Inputs::Projected(..) => None,
         }
     }
 
     /// Q, K and V of each query head as they are given or projected: not yet turned by rotary positions, not yet rounded. What
     /// scores are made of is in the [`evaluation`](super::HeadEvaluation::input). Projected at the first call, which takes time in
-    /// large scenes.
+    /// large scenes. Without columns where only the weights are given.
     pub fn head_inputs(&self) -> &[HeadInput] {
         let inner = &self.inner;
         inner.head_inputs.get_or_init(|| inner.inputs.head_inputs(inner.spec.fault))
     }
 
-    /// What the engine needs besides Q, K and V. ALiBi is a layer behind those of the scene's mask.
+    /// What the engine needs besides Q, K and V. ALiBi is a layer behind those of the scene's mask. Where only the weights are
+    /// given, its precision is that of their file, and the rest is unused.
     pub fn attention_spec(&self) -> &AttentionSpec {
         &self.inner.attention
     }
@@ -202,7 +239,7 @@ fn mask_of(spec: &SceneSpec, heads: usize) -> Vec<MaskRule> {
 fn fault_in_force(fault: Fault, inputs: &Inputs) -> FaultInForce {
     let d_model = match inputs {
         Inputs::Projected(projection, _) => projection.x.cols(),
-        Inputs::Heads { sizes, .. } => sizes.heads * sizes.d_q,
+        Inputs::Heads { sizes, .. } | Inputs::Weights(_, sizes) => sizes.heads * sizes.d_q,
     };
     FaultInForce { fault, d_model }
 }

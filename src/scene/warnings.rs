@@ -3,17 +3,22 @@
 use std::fmt::Write as _;
 
 use super::complaint::Complaint;
+use super::given;
 use super::inputs::{Inputs, Sizes};
 use super::model::SceneSpec;
 use super::projection::Projection;
 use super::{HeadEvaluation, Scene};
 use crate::engine::{
-    Cause, EmptyRow, Fault, MaskRule, MaskView, Matrix, Precision, SoftmaxAxis, cause_of_non_finite,
+    Cause, EmptyRow, Fault, MaskRule, MaskView, Matrix, Precision, Reach, SoftmaxAxis, cause_of_non_finite,
 };
 
 /// Warnings that need no scores.
 pub(super) fn of_spec(spec: &SceneSpec, inputs: &Inputs) -> Vec<Complaint> {
     let mut warnings = Vec::new();
+    if let Inputs::Weights(given, _) = inputs {
+        given::warnings(given, &mut warnings);
+        return warnings;
+    }
     zero_one_masks(spec, &mut warnings);
     empty_rows(spec, inputs, &mut warnings);
     not_finite_inputs(inputs, &mut warnings);
@@ -76,7 +81,15 @@ fn empty_rows(spec: &SceneSpec, inputs: &Inputs, warnings: &mut Vec<Complaint>) 
     let differ = spec.mask.iter().any(per_head);
     for head in 0..if differ { heads } else { 1 } {
         let mask = MaskView::new(&spec.mask, n_q, n_k, spec.position_offset, head);
-        let empty = |query: &usize| !(0..n_k).any(|key| mask.allows(*query, key));
+        let sees_itself = |query| {
+            let own = usize::try_from(mask.query_position(query)).ok();
+            own.is_some_and(|own| own < n_k && mask.allows(query, own))
+        };
+        // What is likely is asked first: asking every key of every query takes long in a long scene.
+        let empty = |query: &usize| {
+            let Reach { mut keys, is_whole } = mask.reach(*query);
+            keys.is_empty() || !(is_whole || sees_itself(*query) || keys.any(|key| mask.allows(*query, key)))
+        };
         let rows: Vec<usize> = (0..n_q).filter(empty).map(|query| query + 1).collect();
         if !rows.is_empty() {
             let of_head = if differ { format!("in head {}, ", head + 1) } else { String::new() };
@@ -139,6 +152,7 @@ fn named_inputs(inputs: &Inputs) -> Vec<(String, String, &Matrix)> {
             });
             each.collect()
         }
+        Inputs::Weights(..) => Vec::new(), // judged as weights
         Inputs::Projected(projection, _) => {
             let Projection { x, context, w_q, w_k, w_v, w_o, .. } = projection;
             let mut all = vec![("x", "X", &**x)];
@@ -161,8 +175,15 @@ pub(super) fn not_finite_rows(scene: &Scene, head: &HeadEvaluation, n_heads: usi
     const SHOWN: usize = 3;
     let HeadEvaluation { query_head, input, attention, .. } = head;
     let spec = scene.attention_spec();
-    let cause = |query| Some((query, cause_of_non_finite(input, spec, attention, *query_head, query)?));
-    let spoilt: Vec<(usize, Cause)> = (0..attention.weights.rows()).filter_map(cause).collect();
+    let is_spoilt = |query: &usize| {
+        let mut numbers = attention.weights.row(*query).iter().chain(attention.output.row(*query));
+        numbers.any(|number| !number.is_finite())
+            && (0..input.k.rows()).any(|key| attention.allows(*query, key))
+    };
+    let rows: Vec<usize> = (0..attention.weights.rows()).filter(is_spoilt).collect();
+    let cause =
+        |&query: &usize| Some((query, cause_of_non_finite(input, spec, attention, *query_head, query)?));
+    let spoilt: Vec<(usize, Cause)> = rows.iter().take(SHOWN).filter_map(cause).collect();
     let of_head = if n_heads > 1 { format!("head {}: ", query_head + 1) } else { String::new() };
     let sentence = |(query, cause): &(usize, Cause)| {
         let not_finite = |row: &[f64]| row.iter().copied().find(|number| !number.is_finite());
@@ -173,9 +194,9 @@ pub(super) fn not_finite_rows(scene: &Scene, head: &HeadEvaluation, n_heads: usi
         let why = why(*query, *cause, scene, head);
         format!("{of_head}{stage} row {} is {} because {why}", query + 1, shown(number))
     };
-    let mut warnings: Vec<String> = spoilt.iter().take(SHOWN).map(sentence).collect();
-    if spoilt.len() > SHOWN {
-        let more = spoilt.len() - SHOWN;
+    let mut warnings: Vec<String> = spoilt.iter().map(sentence).collect();
+    if rows.len() > SHOWN {
+        let more = rows.len() - SHOWN;
         warnings.push(format!("{of_head}{more} more rows are not finite"));
     }
     warnings
@@ -217,7 +238,7 @@ fn why(query: usize, cause: Cause, scene: &Scene, head: &HeadEvaluation) -> Stri
     }
 }
 
-fn shown(number: f64) -> String {
+pub(super) fn shown(number: f64) -> String {
     match number {
         f64::INFINITY => "∞".to_owned(),
         f64::NEG_INFINITY => "−∞".to_owned(),

@@ -79,6 +79,10 @@ pub enum Command {
     },
     /// Put text on the clipboard.
     CopyText(String),
+    /// Stop the evaluation that is under way. The board goes on showing what it showed before; nothing else changes.
+    StopEvaluation,
+    /// Evaluate the scene after all, whose evaluation was stopped.
+    Evaluate,
     /// Go back from a scene that did not load to the last good one.
     DismissProblem,
     /// Tell the user something in one sentence.

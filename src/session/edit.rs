@@ -172,6 +172,7 @@ impl Edit {
             Self::SetHeads(n_heads) => super::sizes::set_heads(&mut spec, scene, *n_heads)?,
             Self::SetKvHeads(kv_heads) => match &mut spec.input {
                 Input::Projected(projected) => projected.kv_heads = *kv_heads,
+                Input::Weights { .. } => return Err(super::sizes::read_from_file(&spec)),
                 Input::Heads { .. } | Input::Tensors { .. } => {
                     return Err("the KV heads of this scene are written out; only a projected scene \
                                 can share them differently"
@@ -217,8 +218,10 @@ fn set_block(
     corner: (usize, usize),
     values: &[Vec<f64>],
 ) -> Result<(), String> {
-    if matches!(spec.input, Input::Tensors { .. }) {
-        spec.input = written_out(scene);
+    match &spec.input {
+        Input::Tensors { .. } => spec.input = written_out(scene),
+        Input::Weights { .. } => return Err(super::sizes::read_from_file(spec)),
+        Input::Heads { .. } | Input::Projected(_) => {}
     }
     let source = source_mut(&mut spec.input, slot)
         .ok_or_else(|| format!("{} is computed in this scene; edit what it is computed from", slot.name()))?;

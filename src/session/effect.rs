@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::scene::{Complaint, Scene};
 
-use super::{Derived, FigureExport};
+use super::{Checked, Derived, FigureExport};
 
 /// Something that only the shell can do: files, dialogs, the clipboard, threads.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,13 +34,19 @@ pub enum Effect {
         /// answer is [`Event::FoundChanged`]. `None`: the user agreed to write over whatever is there.
         expected: Option<Arc<str>>,
     },
-    /// Evaluate away from the frame and answer with [`Event::Derived`].
+    /// Evaluate away from the frame and answer with [`Event::Derived`], then with [`Event::Checked`]. Whatever is still being
+    /// computed is no longer wanted.
     Evaluate {
         /// The revision that the answer belongs to.
         revision: u64,
         /// The scene to evaluate.
         scene: Arc<Scene>,
     },
+    /// Run the standing checks away from the frame and answer with [`Event::Checked`]. Whatever is still being computed is no
+    /// longer wanted.
+    Check(Arc<Derived>),
+    /// Stop whatever is being computed away from the frame; nobody waits for an answer.
+    StopComputing,
     /// Put a picture of this figure on the clipboard.
     CopyFigure(Arc<FigureExport>),
     /// Put text on the clipboard.
@@ -110,6 +116,8 @@ pub enum Event {
     },
     /// An evaluation is done.
     Derived(Arc<Derived>),
+    /// The standing checks are done.
+    Checked(Arc<Checked>),
     /// Something besides the scene was written.
     Written(PathBuf),
     /// Something besides the scene could not be done; one sentence.

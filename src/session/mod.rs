@@ -20,7 +20,7 @@ mod view;
 pub use calculators::{Calculate, Calculators, Phase, Settings, Topic};
 pub use command::{Answer, Centre, Command, FigureExport};
 pub use costs::{cache_of, complexity_of, configuration_of};
-pub use derived::{Derived, estimated_macs};
+pub use derived::{Checked, Derived, estimated_macs};
 pub use document::{Document, Origin};
 pub use edit::{Axis, Edit, Slot};
 pub use effect::{Effect, Event, Export};

@@ -43,6 +43,11 @@ pub(super) fn read_from_file(spec: &SceneSpec) -> String {
         Input::Tensors { file, .. } => {
             format!("Q, K and V are read from {file}; edit one of their numbers first, which writes them out")
         }
+        Input::Weights { file, .. } => {
+            format!(
+                "the weights are read from {file}, as they were computed elsewhere; nothing here can be edited but labels"
+            )
+        }
         Input::Heads { .. } | Input::Projected(_) => {
             "the sizes of this scene follow from X and its weight matrices".to_owned()
         }

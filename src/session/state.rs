@@ -8,12 +8,14 @@ use crate::figure::MatrixId;
 use crate::scene::{self, Scene};
 
 use super::{
-    Answer, Calculators, Centre, Command, Derived, Document, Edit, Effect, Event, Export, History, Notice,
-    Origin, Problem, Question, estimated_macs,
+    Answer, Calculators, Centre, Checked, Command, Derived, Document, Edit, Effect, Event, Export, History,
+    Notice, Origin, Problem, Question, estimated_macs,
 };
 
 /// Evaluations above this many multiply-adds leave the frame and go to the worker.
 const INLINE_MACS: u128 = 1_000_000;
+/// The standing checks of evaluations above this many multiply-adds do so too: they evaluate again, several times.
+const INLINE_CHECK_MACS: u128 = 100_000;
 
 /// The pinned pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,6 +31,9 @@ pub struct Pin {
 pub struct Session {
     pub(super) document: Document,
     pub(super) derived: Arc<Derived>,
+    pub(super) checked: Arc<Checked>,
+    /// The user stopped the evaluation of the present revision.
+    pub(super) is_stopped: bool,
     pub(super) history: History,
     pub(super) revision: u64,
     pub(super) head: usize,
@@ -51,9 +56,12 @@ impl Session {
     /// A session that starts with this document.
     pub fn new(document: Document) -> Self {
         let derived = Arc::new(Derived::of(0, Arc::clone(document.scene())));
+        let checked = Arc::new(Checked::of(&derived));
         let mut session = Self {
             document,
             derived,
+            checked,
+            is_stopped: false,
             history: History::default(),
             revision: 0,
             head: 0,
@@ -160,6 +168,16 @@ impl Session {
                 self.focus = None;
             }
             Command::Calculate(wish) => return self.calculate(wish),
+            Command::StopEvaluation if self.is_evaluating() => {
+                self.is_stopped = true;
+                // The checks of the board that stays had to wait for the evaluation.
+                let checks = Effect::Check(Arc::clone(&self.derived));
+                return vec![if self.is_checking() { checks } else { Effect::StopComputing }];
+            }
+            Command::Evaluate if !self.is_up_to_date() => {
+                self.is_stopped = false;
+                return vec![self.evaluate_elsewhere()];
+            }
             _ => {}
         }
         Vec::new()
@@ -183,11 +201,18 @@ impl Session {
             }
             Event::ConfigurationRead { path, text } => self.configuration_read(&path, text),
             Event::Derived(derived) => {
+                // One that was stopped in its last moment is as good as any other.
                 if derived.revision == self.revision {
                     self.derived = derived;
+                    self.is_stopped = false;
                     if std::mem::take(&mut self.pin_is_due) {
                         self.pin_something();
                     }
+                }
+            }
+            Event::Checked(checked) => {
+                if checked.revision == self.derived.revision {
+                    self.checked = checked;
                 }
             }
             Event::Written(path) => self.say(false, format!("Written to {}", path.display())),
@@ -219,16 +244,42 @@ impl Session {
         }
     }
 
-    /// Makes `scene` the present one and sees to its evaluation.
+    /// Makes `scene` the present one and sees to its evaluation and its checks.
     fn show_scene(&mut self, scene: Arc<Scene>) -> Vec<Effect> {
+        let computes_elsewhere = self.is_evaluating() || self.is_checking();
         self.document.replace_scene(Arc::clone(&scene));
         self.revision += 1;
+        self.is_stopped = false;
         self.keep_selection_inside();
-        if estimated_macs(&scene) > INLINE_MACS {
-            return vec![Effect::Evaluate { revision: self.revision, scene }];
+        if Arc::ptr_eq(&self.derived.scene, &scene) {
+            return self.show_again(computes_elsewhere);
+        }
+        let macs = estimated_macs(&scene);
+        if macs > INLINE_MACS {
+            return vec![self.evaluate_elsewhere()];
         }
         self.derived = Arc::new(Derived::of(self.revision, scene));
-        Vec::new()
+        if macs > INLINE_CHECK_MACS {
+            return vec![Effect::Check(Arc::clone(&self.derived))];
+        }
+        self.checked = Arc::new(Checked::of(&self.derived));
+        if computes_elsewhere { vec![Effect::StopComputing] } else { Vec::new() }
+    }
+
+    /// The present scene is the one on screen: a step was taken back before its evaluation was done.
+    fn show_again(&mut self, computes_elsewhere: bool) -> Vec<Effect> {
+        let was_checked = !self.is_checking();
+        self.derived = Arc::new(Derived { revision: self.revision, ..Derived::clone(&self.derived) });
+        if !was_checked {
+            return vec![Effect::Check(Arc::clone(&self.derived))];
+        }
+        let outcomes = self.checked.outcomes.clone();
+        self.checked = Arc::new(Checked { revision: self.revision, outcomes });
+        if computes_elsewhere { vec![Effect::StopComputing] } else { Vec::new() }
+    }
+
+    fn evaluate_elsewhere(&self) -> Effect {
+        Effect::Evaluate { revision: self.revision, scene: Arc::clone(self.document.scene()) }
     }
 
     fn open(&mut self, document: Document) -> Vec<Effect> {

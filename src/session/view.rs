@@ -21,7 +21,7 @@ impl Session {
         &self.derived.scene
     }
 
-    /// What is on screen: scene, evaluation and checks of one revision.
+    /// What is on screen: scene and evaluation of one revision.
     pub fn derived(&self) -> &Arc<Derived> {
         &self.derived
     }
@@ -31,9 +31,14 @@ impl Session {
         &self.derived.evaluation
     }
 
-    /// The standing checks of the evaluation on screen.
+    /// The standing checks of the evaluation on screen; those of the one before while [they are run](Self::is_checking).
     pub fn checks(&self) -> &[(Check, CheckOutcome)] {
-        &self.derived.checks
+        &self.checked.outcomes
+    }
+
+    /// Whether the standing checks of the evaluation on screen are still being run.
+    pub fn is_checking(&self) -> bool {
+        self.checked.revision != self.derived.revision
     }
 
     /// What to know about the scene though nothing is wrong.
@@ -44,6 +49,22 @@ impl Session {
     /// Whether the evaluation on screen answers the present scene.
     pub fn is_up_to_date(&self) -> bool {
         self.derived.revision == self.revision
+    }
+
+    /// Whether the present scene is being evaluated away from the frame.
+    pub fn is_evaluating(&self) -> bool {
+        !self.is_up_to_date() && !self.is_stopped
+    }
+
+    /// Whether the evaluation of the present scene was stopped, so that the one on screen is that of the scene before.
+    pub fn is_stopped(&self) -> bool {
+        !self.is_up_to_date() && self.is_stopped
+    }
+
+    /// The sizes of the scene whose evaluation is under way or was stopped: heads, queries, keys.
+    pub fn awaited_sizes(&self) -> [usize; 3] {
+        let scene = self.document.scene();
+        [scene.heads(), scene.n_q(), scene.n_k()]
     }
 
     /// The query head on screen, from 0.
@@ -99,6 +120,28 @@ impl Session {
     /// Whether Q, K and V are made from hidden states.
     pub fn has_projections(&self) -> bool {
         matches!(self.scene().spec().input, Input::Projected(_))
+    }
+
+    /// Whether only the weights are known, as they were computed elsewhere.
+    pub fn gives_weights(&self) -> bool {
+        self.scene().gives_weights()
+    }
+
+    /// Why the numbers of a matrix cannot be typed over, in one sentence; `None` where they can.
+    pub fn why_not_editable(&self, matrix: MatrixId) -> Option<String> {
+        if self.slot(matrix).is_some() {
+            return None;
+        }
+        Some(match &self.scene().spec().input {
+            Input::Weights { file, .. } => {
+                format!(
+                    "The weights were computed elsewhere and are read from {file}; they cannot be edited here"
+                )
+            }
+            Input::Heads { .. } | Input::Tensors { .. } | Input::Projected(_) => {
+                format!("{} is computed; edit the matrices that it is computed from", matrix.label())
+            }
+        })
     }
 
     /// Whether the scene says where its tokens stand.

@@ -183,6 +183,8 @@ impl Action {
             Self::Unpin => session.pin().is_some(),
             Self::ShowProjections => session.has_projections(),
             Self::ShowPositions => session.has_positions(),
+            Self::ShowStudy(study) => !session.gives_weights() || !study.needs_inputs(),
+            Self::ThreeStages | Self::FiveStages => !session.gives_weights(),
             Self::NextHead | Self::PreviousHead | Self::ShowHeads => session.scene().heads() > 1,
             _ => true,
         }

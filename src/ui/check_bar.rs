@@ -6,13 +6,19 @@ use crate::engine::{Check, CheckOutcome, Examined, Place};
 use crate::session::Session;
 
 use super::style::Colors;
+use super::{UiState, computing};
 
 /// Draws the bar.
-pub fn show(ui: &mut Ui, session: &Session) {
+pub fn show(ui: &mut Ui, session: &Session, state: &UiState) {
+    let are_late = computing::checks_are_late(state);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 5.0;
         for (check, outcome) in session.checks() {
-            one(ui, session, *check, outcome);
+            if are_late {
+                awaited(ui, *check)
+            } else {
+                one(ui, session, *check, outcome)
+            }
             ui.add_space(13.0);
         }
         warnings(ui, session);
@@ -21,6 +27,14 @@ pub fn show(ui: &mut Ui, session: &Session) {
             ui.add(egui::Label::new(RichText::new(sizes(session)).small().color(color)).truncate());
         });
     });
+}
+
+/// A check that is being run.
+fn awaited(ui: &mut Ui, check: Check) {
+    let muted = Colors::in_use(ui).muted;
+    for (text, size) in [("…", 13.5), (check.label(), 12.5)] {
+        ui.label(RichText::new(text).size(size).color(muted)).on_hover_text("Being checked");
+    }
 }
 
 fn one(ui: &mut Ui, session: &Session, check: Check, outcome: &CheckOutcome) {
@@ -92,13 +106,11 @@ fn warnings(ui: &mut Ui, session: &Session) {
 fn sizes(session: &Session) -> String {
     let scene = session.scene();
     let plural = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
-    let mut parts = vec![
-        plural(scene.n_q(), "query", "queries"),
-        plural(scene.n_k(), "key", "keys"),
-        format!("d_k {}", scene.d_k()),
-        format!("d_v {}", scene.d_v()),
-        plural(scene.heads(), "head", "heads"),
-    ];
+    let mut parts = vec![plural(scene.n_q(), "query", "queries"), plural(scene.n_k(), "key", "keys")];
+    if !scene.gives_weights() {
+        parts.extend([format!("d_k {}", scene.d_k()), format!("d_v {}", scene.d_v())]);
+    }
+    parts.push(plural(scene.heads(), "head", "heads"));
     if scene.kv_heads() != scene.heads() {
         parts.push(plural(scene.kv_heads(), "KV head", "KV heads"));
     }

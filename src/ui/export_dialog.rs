@@ -290,7 +290,9 @@ fn board_form(ui: &mut Ui, session: &Session, on_screen: Option<BoardForm>, expo
     let form = export.form.clone().or(on_screen).unwrap_or_else(own);
     let stages = [(true, "all five"), (false, "three")];
     let hint = "All five stages, or scores, weights and output";
-    if let Some(all) = choice(ui, "Stages", &stages, form.stages == Stage::ALL, hint) {
+    if !session.gives_weights()
+        && let Some(all) = choice(ui, "Stages", &stages, form.stages == Stage::ALL, hint)
+    {
         let stages =
             if all { Stage::ALL.to_vec() } else { super::stage_switch::three(session.scene()).to_vec() };
         export.form = Some(BoardForm { stages, ..form });

@@ -1,6 +1,6 @@
 //! Drawings of what is on screen, made once for each revision and set of options.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use egui::Theme;
 
@@ -71,7 +71,9 @@ impl FigureChoice {
         if session.pin().is_some() {
             offered.push(Self::Trace);
         }
-        offered.extend(Study::ALL.map(Self::Study));
+        let studies =
+            Study::ALL.into_iter().filter(|study| !session.gives_weights() || !study.needs_inputs());
+        offered.extend(studies.map(Self::Study));
         let matrices = [
             MatrixId::RawScores,
             MatrixId::ScaledScores,
@@ -82,9 +84,11 @@ impl FigureChoice {
             MatrixId::K,
             MatrixId::V,
         ];
-        offered.extend(matrices.map(Self::Matrix));
-        offered.extend([Self::ComplexityChart, Self::CacheChart]);
-        if session.centre() == Centre::Calculators {
+        offered.extend(matrices.into_iter().filter(|id| session.matrix(*id).is_some()).map(Self::Matrix));
+        if !session.gives_weights() {
+            offered.extend([Self::ComplexityChart, Self::CacheChart]); // they count by widths
+        }
+        if session.centre() == Centre::Calculators && !super::calculator::is_without_chart(session) {
             offered.push(Self::CalculatorChart);
         }
         offered
@@ -134,13 +138,15 @@ pub fn in_centre(session: &Session) -> FigureChoice {
         (None, Centre::Heads) => FigureChoice::Heads,
         (None, Centre::Positions) => FigureChoice::Positions,
         (None, Centre::Study(study)) => FigureChoice::Study(study),
+        (None, Centre::Calculators) if super::calculator::is_without_chart(session) => FigureChoice::Board,
         (None, Centre::Calculators) => FigureChoice::CalculatorChart,
     }
 }
 
 /// What a drawing was made from.
 struct Made {
-    derived: Arc<Derived>,
+    /// Not held: the stages of a large scene must go when the next ones are there.
+    derived: Weak<Derived>,
     figure: Figure,
     options: FigureOptions,
     drawing: Arc<Drawing>,
@@ -217,7 +223,7 @@ impl Figures {
     /// The arithmetic behind the pinned cell, to the last term or with long sums shortened.
     pub fn trace(&mut self, session: &Session, in_full: bool) -> Option<Arc<TraceText>> {
         let pin = session.pin().map(|pin| Pin { query: pin.query, key: pin.key })?;
-        let key = TraceKey { derived: Arc::clone(session.derived()), head: session.head(), pin, in_full };
+        let key = TraceKey { derived: Arc::downgrade(session.derived()), head: session.head(), pin, in_full };
         if let Some((_, text)) = self.trace.as_ref().filter(|(old, _)| *old == key) {
             return Some(Arc::clone(text));
         }
@@ -252,9 +258,9 @@ impl Figures {
     }
 
     fn drawing(&mut self, session: &Session, figure: Figure, options: FigureOptions) -> Arc<Drawing> {
-        let derived = session.derived();
+        let derived = Arc::downgrade(session.derived());
         let found = self.made.iter().position(|made| {
-            Arc::ptr_eq(&made.derived, derived) && made.figure == figure && made.options == options
+            Weak::ptr_eq(&made.derived, &derived) && made.figure == figure && made.options == options
         });
         if let Some(index) = found {
             // The one used last goes to the end; the front is dropped first.
@@ -264,17 +270,18 @@ impl Figures {
             return drawing;
         }
         let drawing = Arc::new(compose(&figure, session.scene(), session.evaluation(), &options));
+        self.made.retain(|made| made.derived.strong_count() > 0);
         if self.made.len() >= MOST_KEPT {
             self.made.remove(0);
         }
-        self.made.push(Made { derived: Arc::clone(derived), figure, options, drawing: Arc::clone(&drawing) });
+        self.made.push(Made { derived, figure, options, drawing: Arc::clone(&drawing) });
         drawing
     }
 }
 
 /// What a trace was made from.
 struct TraceKey {
-    derived: Arc<Derived>,
+    derived: Weak<Derived>,
     head: usize,
     pin: Pin,
     in_full: bool,
@@ -282,7 +289,7 @@ struct TraceKey {
 
 impl PartialEq for TraceKey {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.derived, &other.derived)
+        Weak::ptr_eq(&self.derived, &other.derived)
             && (self.head, self.pin, self.in_full) == (other.head, other.pin, other.in_full)
     }
 }

@@ -4,7 +4,7 @@ use egui::{Painter, RichText, Stroke, StrokeKind, Ui};
 
 use crate::engine::Matrix;
 use crate::figure::{CellRef, Drawing, Grid, MatrixId, Reading, Rect};
-use crate::session::Session;
+use crate::session::{Centre, Session};
 
 use super::paint::ScreenFromFigure;
 use super::style::Colors;
@@ -159,7 +159,9 @@ pub fn tooltip(ui: &mut Ui, session: &Session, head: usize, cell: CellRef) {
     if let Some(layer) = session.blocked_by(head, cell) {
         ui.label(RichText::new(format!("blocked by {layer}")).color(colors.muted).small());
     }
+    let is_whole_board = session.gives_weights() && session.centre() == Centre::Board;
     let hint = match (cell.matrix.is_score_like(), session.slot(cell.matrix).is_some()) {
+        (true, _) if is_whole_board => "click to pin",
         (true, _) => "click to pin · double-click to enlarge",
         (_, true) => "click, then type a number · double-click to enlarge",
         (_, false) => "double-click to enlarge",

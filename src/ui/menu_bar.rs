@@ -6,7 +6,7 @@ use crate::figure::Study;
 use crate::session::{Command, Session};
 
 use super::style::Colors;
-use super::{Action, Outbox, UiState, Wish, shortcuts};
+use super::{Action, Outbox, UiState, Wish, computing, shortcuts};
 
 /// The entries of each menu; `None` is a rule.
 const MENUS: &[(&str, &[Option<Action>])] = &[
@@ -178,7 +178,8 @@ fn document_name(ui: &mut Ui, session: &Session, state: &UiState) {
     if document.is_changed() {
         response.on_hover_text("There are unsaved changes");
     }
-    if state.busy {
-        ui.spinner().on_hover_text("Computing");
+    if let Some(percentage) = computing::percentage(state) {
+        let text = RichText::new(percentage).small().color(Colors::in_use(ui).accent);
+        ui.label(text).on_hover_text("The scene is being evaluated");
     }
 }

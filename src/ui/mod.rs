@@ -10,6 +10,7 @@ mod calculator;
 mod cell_editor;
 mod charts;
 mod check_bar;
+mod computing;
 mod costs;
 mod dialogs;
 mod export_dialog;
@@ -35,6 +36,7 @@ mod window;
 
 pub use act::act;
 pub use action::Action;
+pub use computing::ComputingState;
 pub use dialogs::{Dialog, PathField, PathPurpose};
 pub use outbox::{Outbox, Wish};
 pub use shortcuts::pressed;

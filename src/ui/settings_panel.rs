@@ -4,7 +4,7 @@
 use egui::{ComboBox, DragValue, Response, RichText, ScrollArea, Ui};
 
 use crate::engine::{EmptyRow, Precision, RopeLayout, SoftmaxAxis, SoftmaxForm};
-use crate::scene::{Orientation, Palette, Position, Scene};
+use crate::scene::{Input, Orientation, Palette, Position, Scene};
 use crate::session::{Edit, Session};
 
 use super::style::Colors;
@@ -20,6 +20,12 @@ pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbo
         }
         let scene = session.document().scene();
         tokens(ui, scene, out);
+        if let Input::Weights { file, .. } = &scene.spec().input {
+            let text = format!("The weights were computed elsewhere and are read from {file}. How they were made is not known here.");
+            widgets::caption(ui, text);
+            look(ui, scene, state, out);
+            return;
+        }
         scoring_editor::show(ui, scene, state, out);
         empty_rows(ui, scene, out);
         softmax(ui, scene, out);

@@ -7,7 +7,7 @@ use crate::scene::{Position, Scene, Stage};
 use crate::session::{Centre, Command, Edit, Session};
 
 use super::style::Colors;
-use super::{Outbox, UiState, widgets};
+use super::{Action, Outbox, UiState, widgets};
 
 /// The stages shown by the short form of the board: the scores that the weights are made of, where a bias is added to them.
 pub fn three(scene: &Scene) -> [Stage; 3] {
@@ -56,6 +56,9 @@ fn beside(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbox)
             if ui.button("Back to the board").on_hover_text("Esc").clicked() {
                 out.push(Command::Focus(None));
             }
+        } else if session.gives_weights() && session.centre() == Centre::Board {
+            let text = RichText::new("weights only").small().color(Colors::in_use(ui).muted);
+            ui.label(text).on_hover_text("They were computed elsewhere; no other stage is known");
         } else if session.centre() == Centre::Board {
             stages(ui, session, state, out);
         }
@@ -115,7 +118,8 @@ fn closer_looks(ui: &mut Ui, session: &Session, out: &mut Outbox) {
     let button = egui::Button::new(RichText::new(format!("{text} ▾")).color(ink).size(12.5)).frame(false);
     let (response, _) = egui::containers::menu::MenuButton::from_button(button).ui(ui, |ui| {
         for study in Study::ALL {
-            if ui.selectable_label(current == Some(study), study.label()).clicked() {
+            let entry = egui::Button::selectable(current == Some(study), study.label());
+            if ui.add_enabled(Action::ShowStudy(study).is_enabled(session), entry).clicked() {
                 out.push(Command::Show(Centre::Study(study)));
             }
         }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::session::{Centre, Session};
 
 use super::board::BoardState;
+use super::computing::{self, ComputingState};
 use super::dialogs::Dialog;
 use super::figures::Figures;
 use super::notes::NotesState;
@@ -53,8 +54,8 @@ pub struct UiState {
     pub recent_present: Vec<bool>,
     /// A file is being dragged over the window.
     pub dropping: bool,
-    /// An evaluation is under way.
-    pub busy: bool,
+    /// How far the evaluation is, where one is under way.
+    pub computing: ComputingState,
     /// A file dialog has not answered for some seconds.
     pub slow_dialog: bool,
     /// The board.
@@ -75,12 +76,13 @@ pub struct UiState {
 
 /// Draws the whole window and collects what the user wants.
 pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbox) {
+    computing::look(ui, session, state);
     let colors = Colors::in_use(ui);
     let side = Frame::new().fill(colors.panel).inner_margin(Margin::symmetric(12, 8));
     let bar = Frame::new().fill(colors.panel).inner_margin(Margin::symmetric(10, 4));
     if !state.layout.presenting {
         Panel::top("menu bar").frame(bar).show(ui, |ui| menu_bar::show(ui, session, state, out));
-        Panel::bottom("check bar").frame(bar).show(ui, |ui| check_bar::show(ui, session));
+        Panel::bottom("check bar").frame(bar).show(ui, |ui| check_bar::show(ui, session, state));
         if state.layout.scenes {
             Panel::left("scenes").frame(side).default_size(206.0).size_range(180.0..=380.0).show(ui, |ui| {
                 Panel::bottom("scene settings")
@@ -103,6 +105,7 @@ pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbo
     CentralPanel::default().frame(Frame::new().fill(colors.paper)).show(ui, |ui| match session.problem() {
         Some(problem) => banner::show(ui, session, problem, state, out),
         None if session.centre() == Centre::Calculators => calculator::show(ui, session, state, out),
+        None if computing::covers(session, state) => computing::show(ui, session, state, out),
         None => board::show(ui, session, state, out),
     });
     dialogs::show(ui, session, state, out);

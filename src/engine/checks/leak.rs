@@ -34,7 +34,7 @@ pub fn no_leak_from_later_tokens(
             let changed = with_changed_keys(head.input, first_changed..n_k);
             let after = attend(&changed, spec, query_head);
             let earlier = earlier_queries(head, spec, first_changed);
-            if let Some(query) = first_moved(head.attention, &after, earlier.into_iter()) {
+            if let Some(query) = first_moved(head, &after, earlier.into_iter()) {
                 let place = Place { query_head, query, key: Some(first_changed) };
                 return CheckOutcome::Fail { place, detail: leaked(&later, &sample, first_changed) };
             }

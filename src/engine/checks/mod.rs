@@ -3,6 +3,7 @@
 //! Two look at the weights as they are; three change the input and evaluate again. They take the evaluation as a function,
 //! so that they can be shown one that is wrong.
 
+mod given;
 mod leak;
 mod padding;
 mod permutation;
@@ -10,10 +11,11 @@ mod weights;
 
 use super::{Attention, AttentionSpec, HeadInput, attend};
 
+pub use given::checks_of_given_weights;
 pub use leak::no_leak_from_later_tokens;
 pub use padding::padding_moves_nothing;
 pub use permutation::key_order_does_not_matter;
-pub use weights::{blocked_weights_are_zero, rows_sum_to_one};
+pub use weights::{blocked_weights_are_zero, row_sum_tolerance, rows_sum_to_one};
 
 /// One of the standing checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -155,9 +157,8 @@ const WORK_BUDGET: usize = 4_000_000;
 /// How often each head may be evaluated again: at least once, however large it is.
 fn evaluations_per_head(heads: &[CheckedHead<'_>]) -> usize {
     let work_of = |head: &CheckedHead<'_>| {
-        let HeadInput { q, k, v } = head.input;
-        let pairs = q.rows().saturating_mul(k.rows());
-        pairs.saturating_mul(k.cols().saturating_add(v.cols()).saturating_add(8)) // 8: the exponential and the mask
+        let pairs = head.input.q.rows().saturating_mul(head.input.k.rows());
+        head.input.macs().saturating_add(pairs.saturating_mul(8)) // 8: the exponential and the mask
     };
     let work = heads.iter().map(work_of).fold(1, usize::saturating_add);
     (WORK_BUDGET / work).max(1)
@@ -193,18 +194,33 @@ fn with_changed_keys(input: &HeadInput, keys: impl Iterator<Item = usize> + Clon
     HeadInput { q: input.q.clone(), k: change(&input.k), v: change(&input.v) }
 }
 
-/// The first query among `queries` whose output is not bit for bit the same.
+/// The first query among `queries` whose output is not the same after a change: bit for bit, and up to rounding in a head so
+/// large that the order of its sums may depend on the number of keys and on whether all values are finite.
 fn first_moved(
-    before: &Attention,
+    head: &CheckedHead<'_>,
     after: &Attention,
     mut queries: impl Iterator<Item = usize>,
 ) -> Option<usize> {
-    let bits = |row: &[f64]| row.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
-    let is_nan = |row: &[f64]| row.iter().all(|value| value.is_nan());
+    let tolerance = if head.input.is_large() { ROUNDING * largest(&head.input.v) } else { 0.0 };
+    let differs = |(&before, &after): (&f64, &f64)| !is_same(before, after, tolerance);
     queries.find(|&query| {
-        let (before, after) = (before.output.row(query), after.output.row(query));
-        bits(before) != bits(after) && !(is_nan(before) && is_nan(after))
+        let (before, after) = (head.attention.output.row(query), after.output.row(query));
+        before.iter().zip(after).any(differs)
     })
+}
+
+/// How far outputs in `f64` may differ, relative to the largest value that is mixed, when their sums are made in another order.
+const ROUNDING: f64 = 1e-12;
+
+/// The largest finite magnitude.
+fn largest(matrix: &super::Matrix) -> f64 {
+    let magnitudes = matrix.data().iter().map(|value| value.abs()).filter(|value| value.is_finite());
+    magnitudes.fold(f64::MIN_POSITIVE, f64::max)
+}
+
+/// Equal within `tolerance`; a NaN equals a NaN.
+fn is_same(before: f64, after: f64, tolerance: f64) -> bool {
+    before == after || (before.is_nan() && after.is_nan()) || (before - after).abs() <= tolerance
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ pub fn padding_moves_nothing(
         };
         let padding: Vec<_> = (0..n_k).filter(|&key| is_padding(&spec.mask, key)).collect();
         let after = attend(&with_changed_keys(head.input, padding.iter().copied()), spec, query_head);
-        if let Some(query) = first_moved(head.attention, &after, read()) {
+        if let Some(query) = first_moved(head, &after, read()) {
             let place = Place { query_head, query, key: padding.first().copied() };
             let detail = "the output of this query changes with what the padding holds".to_owned();
             return CheckOutcome::Fail { place, detail };
@@ -44,7 +44,7 @@ pub fn padding_moves_nothing(
         examined.count += padding.len();
         if can_grow {
             let after = attend(&with_one_more_key(head.input), spec, query_head);
-            if let Some(query) = first_moved(head.attention, &after, read()) {
+            if let Some(query) = first_moved(head, &after, read()) {
                 let place = Place { query_head, query, key: Some(n_k) };
                 let detail = "the output of this query changes when one more padding key is added".to_owned();
                 return CheckOutcome::Fail { place, detail };

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::super::{Attention, AttentionSpec, HeadInput, MaskRule, MaskView, Matrix, Precision};
-use super::{CheckOutcome, CheckedHead, Examined, Place};
+use super::{CheckOutcome, CheckedHead, Examined, Place, ROUNDING, is_same, largest};
 
 /// How far outputs may differ, relative to the largest value that is mixed: sums in another order round differently. In a
 /// narrower format that may turn the rounding of a weight and of the output to the other side.
 fn tolerance(precision: Precision, n_k: usize) -> f64 {
     match precision {
-        Precision::F64 => 1e-12,
+        Precision::F64 => ROUNDING,
         Precision::F32 | Precision::Bf16 | Precision::F16 => {
             4.0 * precision.unit_roundoff() + 4.0 * Precision::F32.unit_roundoff() * n_k as f64
         }
@@ -67,13 +67,4 @@ fn reversed_mask(head: &CheckedHead<'_>, spec: &AttentionSpec) -> MaskRule {
         let key = n_k - 1 - key;
         if view.allows(query, key) { view.bias(query, key) } else { f64::NEG_INFINITY }
     }))
-}
-
-fn largest(v: &Matrix) -> f64 {
-    let magnitudes = v.data().iter().map(|value| value.abs()).filter(|value| value.is_finite());
-    magnitudes.fold(f64::MIN_POSITIVE, f64::max)
-}
-
-fn is_same(before: f64, after: f64, tolerance: f64) -> bool {
-    before == after || (before.is_nan() && after.is_nan()) || (before - after).abs() <= tolerance
 }

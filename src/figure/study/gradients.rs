@@ -5,13 +5,16 @@ use super::super::board::LABEL_GAP;
 use super::super::caption::{Caption, SMALL};
 use super::super::matrix_view::{Hidden, MatrixView};
 use super::super::sizing::CellPlan;
-use super::super::{Anchor, Face, Grid, Label, MatrixId, Pin, Point, Size};
+use super::super::{Anchor, Grid, MatrixId, Pin, Point, Size};
 use super::page::{Page, ROOM};
 use super::row::{DIGITS_UP_TO, LABEL_BAND, Outlined, Panel, digits_of, row_height};
 use crate::engine::{Gradients, Matrix, ScorerGradients, backward, slope, softmax_jacobian};
 
 /// Gradients of scores below this are rounding.
 const NOTHING: f64 = 1e-13;
+const JACOBIAN: &str = "softmax Jacobian";
+/// Room for the names of single rows, in points.
+const WIDEST_NAME: f32 = 58.0;
 /// Extent of the Jacobian without digits, in points.
 const COLOR_SIDE: f32 = 300.0;
 
@@ -21,6 +24,11 @@ pub fn draw(page: &mut Page<'_>) {
     match row.obstacle(page) {
         Some(sentence) => page.say(&sentence),
         None => row.draw(page),
+    }
+    if page.input.gives_weights {
+        return page.say(
+            "The weights were computed elsewhere; Q, K and V, to which the way back leads, are not known.",
+        );
     }
     page.part("the way back from L = the sum of all outputs, so that every entry of ∂L/∂output is 1");
     let ones = page.head.attention.output.map(|_| 1.0);
@@ -78,56 +86,67 @@ impl<'a> Row<'a> {
     fn draw(&self, page: &mut Page<'_>) {
         let n = self.weights.len();
         let row = |of: fn(f64) -> f64| Matrix::from_fn(1, n, |_, at| of(self.weights[at]));
-        let (weights, slopes) = (row(|weight| weight), row(slope));
-        let jacobian = softmax_jacobian(&self.weights);
-        let head = page.head.query_head;
+        let (weights, slopes, jacobian) = (row(|weight| weight), row(slope), softmax_jacobian(&self.weights));
         let hidden = (!page.is_over_queries())
             .then(|| Hidden { by: &page.head.attention, first: Pin { query: page.query(), key: 0 } });
-        let view = |id, numbers, hidden| MatrixView::of_numbers(id, numbers, head, hidden, page.options);
+        let view = |alike, numbers, hidden| {
+            MatrixView::of_numbers(alike, numbers, page.head.query_head, hidden, page.options)
+        };
         let views = [
             view(MatrixId::Weights, &weights, hidden),
             view(MatrixId::Pairs, &slopes, hidden),
             view(MatrixId::Pairs, &jacobian, None),
         ];
         let plan = plan_of(&views, n);
-        let names = ["p", "p(1 − p)"];
-        let labels = self.axis.widest(&page.sketch).max(58.0);
-        let x = labels + LABEL_GAP;
-        let mut y = page.y + LABEL_BAND;
-        for (i, view) in views.into_iter().enumerate() {
-            let height = if i < 2 { row_height(1).min(24.0) } else { plan.cell.height };
-            let own = CellPlan { cell: Size { height, ..plan.cell }, ..plan };
-            let grid = Grid { matrix: MatrixId::Numbers, ..view.draw(&mut page.sketch, Point { x, y }, own) };
-            let name = names.get(i).copied().unwrap_or("softmax Jacobian");
-            page.sketch.reading(grid, name.to_owned(), view.values);
-            match names.get(i) {
-                Some(name) => {
-                    let style = page.sketch.bold(10.5, page.sketch.theme.ink);
-                    let at = Point { x: x - LABEL_GAP, y: grid.rect.center().y };
-                    page.sketch.text_in_middle(name, style, at, Anchor::End);
-                }
-                None => self.axis.down(&mut page.sketch, grid.rect, x - LABEL_GAP),
-            }
-            if i == 0 {
-                self.axis.fitted(&page.sketch, own.cell.width).across(&mut page.sketch, grid.rect, y - 6.0);
-            }
-            if let Some(pinned) = self.axis.pinned {
-                page.sketch.pin(grid.cell_rect(if i < 2 { 0 } else { pinned }, pinned));
-            }
-            y = grid.rect.bottom() + if i == 1 { 14.0 } else { 6.0 };
+        let x = self.axis.widest(&page.sketch).max(WIDEST_NAME) + LABEL_GAP;
+        let mut at = Point { x, y: page.y + LABEL_BAND };
+        for ((name, view), gap) in ["p", "p(1 − p)", JACOBIAN].into_iter().zip(&views).zip([6.0, 14.0, 6.0])
+        {
+            at.y = self.draw_one(page, name, view, plan, at) + gap;
         }
-        let caption = Caption::named("softmax Jacobian", page.sketch.theme.ink, (n, n))
-            .with_operation(&jacobian_words(&jacobian), page.sketch.theme);
-        page.y = caption.draw(&mut page.sketch, Point { x, y: y + 9.0 });
-        let of = if page.is_over_queries() {
-            "of the pinned key, whose softmax runs over the queries"
-        } else {
-            "of the query"
+        let theme = page.sketch.theme;
+        let caption =
+            Caption::named(JACOBIAN, theme.ink, (n, n)).with_operation(&jacobian_words(&jacobian), theme);
+        page.y = caption.draw(&mut page.sketch, Point { x, y: at.y + 9.0 }) + 14.0;
+        let of = match page.is_over_queries() {
+            true => "of the pinned key, whose softmax runs over the queries",
+            false => "of the query",
         };
         let note = format!("p: the weights {of}; a weight answers to its own score by p(1 − p), at most 1/4");
-        let note = Label::plain(&note, Face::Regular, SMALL, page.sketch.theme.muted);
-        page.y += 14.0;
-        page.sketch.extend(note.place(Point { x, y: page.y }, Anchor::Start));
+        page.sketch.text(&note, page.sketch.muted(SMALL), Point { x, y: page.y }, Anchor::Start);
+    }
+
+    /// One of the matrices, its name or the labels of its rows at the left. Returns its lower edge.
+    fn draw_one(
+        &self,
+        page: &mut Page<'_>,
+        name: &str,
+        view: &MatrixView<'_>,
+        plan: CellPlan,
+        at: Point,
+    ) -> f32 {
+        let is_row = view.down() == 1 && name != JACOBIAN;
+        let height = if is_row { row_height(1) } else { plan.cell.height };
+        let plan = CellPlan { cell: Size { height, ..plan.cell }, ..plan };
+        let sketch = &mut page.sketch;
+        let grid = Grid { matrix: MatrixId::Numbers, ..view.draw(sketch, at, plan) };
+        sketch.reading(grid, name.to_owned(), view.values);
+        let left = at.x - LABEL_GAP;
+        match is_row {
+            true => {
+                let style = sketch.bold(10.5, sketch.theme.ink);
+                let at = Point { x: left, y: grid.rect.center().y };
+                sketch.text_in_middle(name, style, at, Anchor::End);
+            }
+            false => self.axis.down(sketch, grid.rect, left),
+        }
+        if name == "p" {
+            self.axis.fitted(sketch, plan.cell.width).across(sketch, grid.rect, at.y - 6.0);
+        }
+        if let Some(pinned) = self.axis.pinned {
+            sketch.pin(grid.cell_rect(if is_row { 0 } else { pinned }, pinned));
+        }
+        grid.rect.bottom()
     }
 }
 

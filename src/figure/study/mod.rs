@@ -60,6 +60,11 @@ impl Study {
         }
     }
 
+    /// Whether it computes from Q, K and V, so that weights alone are not enough.
+    pub const fn needs_inputs(self) -> bool {
+        !matches!(self, Self::Gradients)
+    }
+
     /// Whether it is about one query, the pinned one.
     const fn is_of_query(self) -> bool {
         matches!(self, Self::Tiles | Self::Gradients)
@@ -77,7 +82,7 @@ pub fn study(study: Study, input: &FigureInput<'_>, options: &FigureOptions) -> 
         sketch.text(words, sketch.muted(11.0), Point::default(), Anchor::Start);
         return sketch.into_drawing(MARGIN, input.title.to_owned(), words.to_owned());
     };
-    match obstacle(&page) {
+    match obstacle(study, &page) {
         Some(sentence) => page.say(&sentence),
         None => match study {
             Study::Formats => formats::draw(&mut page),
@@ -94,10 +99,14 @@ pub fn study(study: Study, input: &FigureInput<'_>, options: &FigureOptions) -> 
 }
 
 /// Why there is nothing to draw.
-fn obstacle(page: &Page<'_>) -> Option<String> {
+fn obstacle(study: Study, page: &Page<'_>) -> Option<String> {
     let (n_q, n_k) = (page.n_q(), page.n_k());
     if n_q == 0 {
         return Some("There is no query to look at.".to_owned());
+    }
+    if page.input.gives_weights && study.needs_inputs() {
+        let sentence = "The weights of this scene were computed elsewhere; Q, K and V are not known, so nothing can be computed anew.";
+        return Some(sentence.to_owned());
     }
     if let Some(fault) = page.input.fault().filter(|fault| fault.site() == FaultSite::Head) {
         return Some(format!(

@@ -82,11 +82,11 @@ impl<'a> Page<'a> {
     }
 
     pub fn n_q(&self) -> usize {
-        self.head.input.q.rows()
+        self.head.attention.weights.rows()
     }
 
     pub fn n_k(&self) -> usize {
-        self.head.input.k.rows()
+        self.head.attention.weights.cols()
     }
 
     pub fn spec(&self) -> &'a AttentionSpec {

@@ -68,55 +68,52 @@ impl Lines {
     }
 
     fn draw(&self, page: &mut Page<'_>, steps: &[OnlineStep]) {
-        let options = page.options;
-        let head = page.head.query_head;
-        let view =
-            MatrixView::of_numbers(MatrixId::MaskedScores, &self.scores, head, self.hidden(page, 0), options);
-        let scores = scores_plan(&view, page.n_k());
         let (top, height) = (page.y + 20.0, row_height(1));
-        let names: Vec<String> = steps.iter().map(tile_name).collect();
+        let names = names(page, steps);
         let style = page.sketch.ink(10.5);
-        let last = if page.spec().sink_of(head).is_some() { "with the sink" } else { "the whole row" };
-        let names: Vec<&str> = names.iter().map(String::as_str).chain([last]).collect();
         let left = names.iter().map(|name| width(name, style)).fold(0.0, f32::max) + LABEL_GAP;
-        let full = Rect { x: left, y: top, width: view.size(scores).width, height };
-        let axis = page.key_axis();
-        axis.fitted(&page.sketch, scores.cell.width).across(&mut page.sketch, full, top - 6.0);
-        for (i, step) in steps.iter().enumerate() {
-            let y = top + i as f32 * PITCH;
-            let part = Matrix::from_fn(1, step.n_keys, |_, at| step.scores[at]);
-            let hidden = self.hidden(page, step.first_key);
-            let part =
-                MatrixView::of_numbers(MatrixId::MaskedScores, &part, head, hidden, options).part_of(&view);
-            let x = left + step.first_key as f32 * scores.cell.width;
-            let grid = part.draw(&mut page.sketch, Point { x, y }, scores);
-            if let Some(key) = page
-                .pin
-                .map(|pin| pin.key)
-                .filter(|key| (step.first_key..step.first_key + step.n_keys).contains(key))
-            {
-                page.sketch.pin(grid.cell_rect(0, key - step.first_key));
-            }
-        }
         for (i, name) in names.iter().enumerate() {
             let middle = top + i as f32 * PITCH + height / 2.0;
             page.sketch.text_in_middle(name, style, Point { x: left - LABEL_GAP, y: middle }, Anchor::End);
         }
-        let at = Point { x: full.right() + GAP, y: top - 6.0 };
+        let right_of_scores = self.draw_scores(page, steps, Point { x: left, y: top });
+        let at = Point { x: right_of_scores + GAP, y: top - 6.0 };
         self.table.draw(&mut page.sketch, at, top + height / 2.0);
         let after = at.x + self.table.width(&page.sketch) + GAP;
         let right = self.draw_outputs(page, Point { x: after, y: top }, height);
-        let foot = top + names.len() as f32 * PITCH + 8.0;
         let y = top + steps.len() as f32 * PITCH - (PITCH - height) / 2.0;
         let stroke = Stroke { width: 0.75, color: page.sketch.theme.border };
         page.sketch.line(Point { x: 0.0, y }, Point { x: right, y }, stroke);
-        page.y = foot;
-        let shape = (1, page.n_k());
-        let caption = Caption::named("masked scores, tile by tile", page.sketch.theme.ink, shape);
-        caption.draw(&mut page.sketch, Point { x: left, y: foot });
-        let caption = Caption::named("output so far", page.sketch.theme.value, (1, page.head.input.v.cols()));
-        caption.draw(&mut page.sketch, Point { x: after, y: foot });
-        page.y += 10.0;
+        let foot = top + names.len() as f32 * PITCH + 8.0;
+        let theme = page.sketch.theme;
+        let scores = Caption::named("masked scores, tile by tile", theme.ink, (1, page.n_k()));
+        scores.draw(&mut page.sketch, Point { x: left, y: foot });
+        let output = Caption::named("output so far", theme.value, (1, page.head.input.v.cols()));
+        output.draw(&mut page.sketch, Point { x: after, y: foot });
+        page.y = foot + 10.0;
+    }
+
+    /// The scores of each tile below its own keys. Returns the right edge.
+    fn draw_scores(&self, page: &mut Page<'_>, steps: &[OnlineStep], at: Point) -> f32 {
+        let alike = MatrixId::MaskedScores;
+        let (head, options) = (page.head.query_head, page.options);
+        let whole = MatrixView::of_numbers(alike, &self.scores, head, self.hidden(page, 0), options);
+        let plan = scores_plan(&whole, page.n_k());
+        let full = Rect { x: at.x, y: at.y, width: whole.size(plan).width, height: plan.cell.height };
+        let keys = page.key_axis();
+        keys.fitted(&page.sketch, plan.cell.width).across(&mut page.sketch, full, at.y - 6.0);
+        for (i, step) in steps.iter().enumerate() {
+            let scores = Matrix::from_fn(1, step.n_keys, |_, key| step.scores[key]);
+            let hidden = self.hidden(page, step.first_key);
+            let part = MatrixView::of_numbers(alike, &scores, head, hidden, options).part_of(&whole);
+            let x = at.x + step.first_key as f32 * plan.cell.width;
+            let grid = part.draw(&mut page.sketch, Point { x, y: at.y + i as f32 * PITCH }, plan);
+            let pinned = page.pin.and_then(|pin| pin.key.checked_sub(step.first_key));
+            if let Some(key) = pinned.filter(|key| *key < step.n_keys) {
+                page.sketch.pin(grid.cell_rect(0, key));
+            }
+        }
+        full.right()
     }
 
     fn hidden<'a>(&self, page: &Page<'a>, first_key: usize) -> Option<Hidden<'a>> {
@@ -167,6 +164,13 @@ fn scores_plan(view: &MatrixView<'_>, n_k: usize) -> CellPlan {
         true => CellPlan { cell: Size { width, height }, digits: Some(digits) },
         false => CellPlan { cell: Size { width: COLOR_WIDTH / n_k as f32, height }, digits: None },
     }
+}
+
+/// One per tile, and what the last line is.
+fn names(page: &Page<'_>, steps: &[OnlineStep]) -> Vec<String> {
+    let has_sink = page.spec().sink_of(page.head.query_head).is_some();
+    let last = if has_sink { "with the sink" } else { "the whole row" };
+    steps.iter().map(tile_name).chain([last.to_owned()]).collect()
 }
 
 /// `keys 3–4`

@@ -262,6 +262,25 @@ fn mistakes_of_a_head_are_not_looked_at_and_dropout_comes_after_everything() {
 }
 
 #[test]
+fn weights_from_elsewhere_have_slopes_but_no_way_back() {
+    let header = format!("{:<117}\n", "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1, 2), }");
+    let mut maps = b"\x93NUMPY\x01\x00".to_vec();
+    maps.extend((header.len() as u16).to_le_bytes());
+    maps.extend(header.into_bytes());
+    maps.extend([0.75_f64, 0.25].into_iter().flat_map(f64::to_le_bytes));
+    let text = "Scene(title: \"Maps\", input: Weights(file: \"maps.npy\"))";
+    let given = read(text, &mut |_| Ok(maps.clone())).unwrap();
+    for study in Study::ALL {
+        let drawing = compose(&Figure::Study(study), &given, &evaluate(&given), &FigureOptions::default());
+        assert_eq!(says(&drawing, "nothing can be computed anew"), study.needs_inputs(), "{study:?}");
+        if study == Study::Gradients {
+            assert!(holds(&drawing, &Matrix::from_rows(&[[0.1875, -0.1875], [-0.1875, 0.1875]]).unwrap()));
+            assert!(says(&drawing, "to which the way back leads, are not known"));
+        }
+    }
+}
+
+#[test]
 fn pairs_can_be_pointed_at_and_are_no_matrix_of_the_scene() {
     for study in [Study::Formats, Study::Linear] {
         let drawing = draw(CAUSAL, study, None);

@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use clap::ValueEnum;
 
 use crate::engine::{Matrix, Progress};
-use crate::figure::{MatrixId, labels_of};
+use crate::figure::{FigureInput, MatrixId, labels_of};
 use crate::scene::{Evaluation, OutputScene, Outputs, Scene, Stage, evaluate};
 
 use super::compute_json as json;
@@ -85,23 +85,32 @@ fn check_head(args: &Args, n_heads: usize) -> Result<(), Failure> {
     }
 }
 
+/// What is printed of each head, in the order in which it is computed.
+const TABLES: [MatrixId; 7] = [
+    MatrixId::RawScores,
+    MatrixId::ScaledScores,
+    MatrixId::MaskedScores,
+    MatrixId::Weights,
+    MatrixId::OutputBeforeDropout,
+    MatrixId::DroppedWeights,
+    MatrixId::Output,
+];
+
 fn tables(scene: &Scene, evaluation: &Evaluation, args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
+    let input = FigureInput::new(scene, evaluation);
     for head in &evaluation.heads {
         if args.head.is_some_and(|wanted| wanted != head.query_head + 1) {
             continue;
         }
-        for stage in Stage::ALL {
-            if scene.gives_weights() && stage != Stage::Weights {
-                continue;
-            }
-            let matrix = stage.of(&head.attention);
+        for id in TABLES {
+            // What a scene does not have, or what nobody knows of it, is left out.
+            let Some(matrix) = input.matrix(id, head.query_head) else { continue };
+            let (number, name) = (head.query_head + 1, id.label().to_lowercase());
             let title = match scene.gives_weights() {
-                true => format!("head {}, {}, computed elsewhere", head.query_head + 1, stage.label()),
-                false => {
-                    format!("head {} (KV head {}), {}", head.query_head + 1, head.kv_head + 1, stage.label())
-                }
+                true => format!("head {number}, {name}, computed elsewhere"),
+                false => format!("head {number} (KV head {}), {name}", head.kv_head + 1),
             };
-            let labels = labels_of(scene, stage.into(), matrix);
+            let labels = labels_of(scene, id, matrix);
             let table = Labelled { matrix, rows: &labels.rows, cols: &labels.cols };
             print(&title, &table, args.format, scene.spec().view.decimals, out)?;
         }

@@ -213,6 +213,8 @@ fn figure_named(name: &str) -> Result<Figure, Failure> {
         MatrixId::UnrotatedQ,
         MatrixId::UnrotatedK,
         MatrixId::AlibiBias,
+        MatrixId::DroppedWeights,
+        MatrixId::OutputBeforeDropout,
     ];
     match name {
         "board" => Ok(Figure::Board),
@@ -231,7 +233,8 @@ fn figure_named(name: &str) -> Result<Figure, Failure> {
             .ok_or_else(|| {
                 Failure::Usage(format!(
                     "no figure is called {name}; there are board, heads, projection, positions, trace, formats, tiles, \
-                     decoding, gradients, linear, raw_scores, scaled_scores, masked_scores, weights, output, q, k, v, q_unrotated, k_unrotated and alibi_bias"
+                     decoding, gradients, linear, raw_scores, scaled_scores, masked_scores, weights, output, q, k, v, \
+                     q_unrotated, k_unrotated, alibi_bias, weights_after_dropout and output_before_dropout"
                 ))
             }),
     }

@@ -16,6 +16,7 @@
 //!
 //! This room does not know egui nor files.
 
+mod attention_tex;
 mod axis;
 mod board;
 mod board_columns;

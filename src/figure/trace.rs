@@ -242,7 +242,11 @@ fn softmax(trace: &SoftmaxTrace, (query, key): (usize, usize), writing: Writing)
     ];
     lines.extend(trace.sink.map(|sink| {
         let share = number(trace.sink_exp / trace.sum);
-        TraceLine::muted(format!("its last term is the sink, exp of {}: it takes {share}", number(sink)))
+        let exponent = match trace.subtracted {
+            0.0 => number(sink),
+            subtracted => difference(sink, subtracted, writing.decimals),
+        };
+        TraceLine::muted(format!("the last term is the sink, exp({exponent}): it takes {share}"))
     }));
     let weight = if is_blocked { 0.0 } else { term.exp / trace.sum };
     lines.push(TraceLine::result(format!("{exp} / {} = {}", number(trace.sum), own_number(weight))));

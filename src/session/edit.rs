@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::engine::{EmptyRow, MaskRule, Matrix, Precision, SoftmaxAxis, SoftmaxForm};
+use crate::engine::{EmptyRow, Fault, MaskRule, Matrix, Precision, SoftmaxAxis, SoftmaxForm};
 use crate::scene::{
-    Input, MatrixSource, Orientation, Palette, Position, Scene, SceneSpec, ScoringSpec, Stage, Tokens,
+    DropoutSpec, Input, MatrixSource, Orientation, Palette, Position, Scene, SceneSpec, ScoringSpec, Stage,
+    Tokens,
 };
 
 /// One change of a scene.
@@ -53,6 +54,12 @@ pub enum Edit {
     SetPosition(Position),
     /// The number format of every stage.
     SetPrecision(Precision),
+    /// The learned sink of each query head; none where empty.
+    SetSinks(Vec<f64>),
+    /// Dropout of the weights, or none.
+    SetDropout(Option<DropoutSpec>),
+    /// A mistake to make on purpose, or none.
+    SetFault(Option<Fault>),
     /// The position of query 0.
     SetPositionOffset(i64),
     /// What a query gets that may see nothing.
@@ -153,6 +160,9 @@ impl Edit {
             }
             Self::SetPosition(position) => spec.position = *position,
             Self::SetPrecision(precision) => spec.precision = *precision,
+            Self::SetSinks(sinks) => spec.sinks.clone_from(sinks),
+            Self::SetDropout(dropout) => spec.dropout = *dropout,
+            Self::SetFault(fault) => spec.fault = *fault,
             Self::SetPositionOffset(offset) => spec.position_offset = *offset,
             Self::SetEmptyRows(policy) => spec.softmax.empty_rows = *policy,
             Self::SetSoftmaxAxis(axis) => spec.softmax.over = *axis,

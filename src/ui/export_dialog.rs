@@ -271,7 +271,7 @@ pub fn matrix_menus(ui: &mut Ui, session: &Session, out: &mut Outbox) {
     }
 }
 
-const MATRICES: [MatrixId; 9] = [
+const MATRICES: [MatrixId; 11] = [
     MatrixId::Q,
     MatrixId::K,
     MatrixId::V,
@@ -279,7 +279,9 @@ const MATRICES: [MatrixId; 9] = [
     MatrixId::ScaledScores,
     MatrixId::MaskedScores,
     MatrixId::Weights,
+    MatrixId::DroppedWeights,
     MatrixId::Output,
+    MatrixId::OutputBeforeDropout,
     MatrixId::FinalOutput,
 ];
 

@@ -3,6 +3,7 @@
 use super::super::axis::Axis;
 use super::super::board::LABEL_GAP;
 use super::super::caption::{Caption, SMALL};
+use super::super::legend::legend;
 use super::super::matrix_view::{Hidden, MatrixView};
 use super::super::sizing::CellPlan;
 use super::super::{Anchor, Grid, MatrixId, Pin, Point, Size};
@@ -13,6 +14,10 @@ use crate::engine::{Gradients, Matrix, ScorerGradients, backward, slope, softmax
 /// Gradients of scores below this are rounding.
 const NOTHING: f64 = 1e-13;
 const JACOBIAN: &str = "softmax Jacobian";
+/// No weight of a softmax answers to a score by more than this, up or down.
+const STEEPEST: f64 = 0.25;
+/// Width of the range of colours, in points.
+const LEGEND: f32 = 120.0;
 /// Room for the names of single rows, in points.
 const WIDEST_NAME: f32 = 58.0;
 /// Extent of the Jacobian without digits, in points.
@@ -92,11 +97,14 @@ impl<'a> Row<'a> {
         let view = |alike, numbers, hidden| {
             MatrixView::of_numbers(alike, numbers, page.head.query_head, hidden, page.options)
         };
-        let views = [
+        let mut views = [
             view(MatrixId::Weights, &weights, hidden),
             view(MatrixId::Pairs, &slopes, hidden),
             view(MatrixId::Pairs, &jacobian, None),
         ];
+        for view in &mut views[1..] {
+            view.scale = view.scale.with_range(-STEEPEST, STEEPEST);
+        }
         let plan = plan_of(&views, n);
         let x = self.axis.widest(&page.sketch).max(WIDEST_NAME) + LABEL_GAP;
         let mut at = Point { x, y: page.y + LABEL_BAND };
@@ -114,6 +122,10 @@ impl<'a> Row<'a> {
         };
         let note = format!("p: the weights {of}; a weight answers to its own score by p(1 − p), at most 1/4");
         page.sketch.text(&note, page.sketch.muted(SMALL), Point { x, y: page.y }, Anchor::Start);
+        if page.options.legends {
+            let at = Point { x, y: page.y + 9.0 };
+            page.y = legend(&mut page.sketch, &views[2].scale, "slope", at, LEGEND);
+        }
     }
 
     /// One of the matrices, its name or the labels of its rows at the left. Returns its lower edge.

@@ -118,6 +118,21 @@ fn render_writes_every_format_and_the_figure_opens_again_as_its_scene() {
 }
 
 #[test]
+fn render_draws_every_closer_look_and_names_them_where_a_figure_is_unknown() {
+    let unknown = stderr(&qkv(&["render", "three_positions", "-o", "-", "--figure", "nothing"]));
+    let help = stdout(&qkv(&["render", "--help"]));
+    for study in qkv::figure::Study::ALL {
+        let name = study.name();
+        let output =
+            qkv(&["render", "half_precision_overflow", "-o", "-", "--figure", name, "--text", "text"]);
+        assert!(output.status.success(), "{name}: {}", stderr(&output));
+        assert!(stdout(&output).contains(study.label()), "{name}");
+        assert!(unknown.contains(name), "{name} is missing in {unknown}");
+        assert!(help.contains(name), "{name} is missing in {help}");
+    }
+}
+
+#[test]
 fn check_gives_every_mistake_its_line_and_column() {
     let folder = tempfile::tempdir().unwrap();
     let text = "Scene(\n    title: \"Broken\",\n    tokesn: [\"a\"],\n    input: Heads(\n        q: [[[1, 0]]],\n        \

@@ -257,6 +257,35 @@ fn every_other_figure_is_well_laid_out() {
 }
 
 #[test]
+fn boards_with_a_sink_dropout_or_a_mistake_are_well_laid_out() {
+    let settings = [
+        "sinks: [0.5],",
+        "dropout: (rate: 0.4, seed: 1),",
+        "sinks: [-2], dropout: (rate: 0.4, seed: 1), fault: MaskMultiplied,",
+        "fault: MinusTenThousand,",
+        "fault: SoftCapAfterMask, softcap: 3,",
+    ];
+    for settings in settings {
+        for n in [1, 3, 9, 30, 80] {
+            let text = random(n, n, 4, 3, "Causal(TopLeft)", |i| format!("token {i}"));
+            let text = text.replacen("Scene(", &format!("Scene({settings} "), 1);
+            for orientation in [Orientation::QueriesAsRows, Orientation::QueriesAsColumns] {
+                for stages in
+                    [Stage::ALL.to_vec(), vec![Stage::Weights], vec![Stage::MaskedScores, Stage::Output]]
+                {
+                    let what = format!("{settings} {n} {orientation:?} {stages:?}");
+                    let drawing = draw(&text, &Figure::Board, |options| {
+                        options.orientation = orientation;
+                        options.stages = stages;
+                    });
+                    assert_well_laid_out(&drawing, &what);
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn figures_of_given_weights_are_well_laid_out_and_claim_no_computation() {
     let figures = [Figure::Board, Figure::Heads, Figure::Trace, Figure::Projection, Figure::Positions]
         .into_iter()

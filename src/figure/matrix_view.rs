@@ -80,12 +80,7 @@ impl<'a> MatrixView<'a> {
         match hues_of(alike) {
             Some(hues) => view.scale = view.signed(hues, options.theme.colors()),
             None if options.weights_per_row => view.row_tops = Some(row_tops(values)),
-            // What is kept grows by 1/(1 − rate) and keeps its colour.
-            None => {
-                if let Some(dropped) = view.dropped {
-                    view.scale = view.scale.with_range(0.0, 1.0 / (1.0 - dropped.dropout.rate()));
-                }
-            }
+            None => {}
         }
         view
     }
@@ -100,6 +95,10 @@ impl<'a> MatrixView<'a> {
         view.is_of_scene = true;
         view.dropped = head.dropped.as_ref().filter(|_| id == MatrixId::DroppedWeights);
         view.has_fault = input.fault().is_some();
+        if let Some(dropped) = view.dropped {
+            // What is kept grows by 1/(1 − rate) and keeps its colour.
+            view.scale = view.scale.with_range(0.0, 1.0 / (1.0 - dropped.dropout.rate()));
+        }
         Some(view)
     }
 

@@ -85,9 +85,9 @@ fn compute_prints_what_dropout_leaves_beside_what_there_was() {
         let (before, after) = (number("weights"), number("weights_after_dropout"));
         assert!(after == 0.0 || after == 2.0 * before, "{before} became {after}");
     }
-    assert_eq!(head["output_after_dropout"], json["output"]);
+    assert_eq!(head["output"], json["output"]);
     let text = stdout(&qkv(&["compute", scene.to_str().unwrap()]));
-    assert!(text.contains("output after dropout, 1 × 1"), "{text}");
+    assert!(text.contains("after dropout, 1 × 2"), "{text}");
 }
 
 #[test]
@@ -223,4 +223,65 @@ fn the_cache_of_the_reading_is_counted_on_the_command_line() {
     for expected in ["131,072", "1,048,576,000", "1.05 GB", "0.98 GiB"] {
         assert!(text.contains(expected), "{expected} is missing in\n{text}");
     }
+}
+
+#[test]
+fn compute_of_given_weights_prints_them_and_leaves_out_what_nobody_knows() {
+    let output = qkv(&["compute", "maps_from_elsewhere", "--format", "json"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(json["heads"].as_array().unwrap().len(), 12);
+    let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys(&json), ["heads", "precision", "warnings"]);
+    assert_eq!(keys(&json["heads"][2]), ["query_head", "weights"]);
+    assert_eq!(json["precision"], "f32");
+    assert!(json["heads"][2]["weights"][4][3].as_f64().unwrap() > 0.9968);
+    for format in ["text", "csv"] {
+        let table = stdout(&qkv(&["compute", "maps_from_elsewhere", "--head", "3", "--format", format]));
+        assert!(table.contains("head 3, weights, computed elsewhere"), "{table}");
+        for unknown in ["scores", "output", "KV head"] {
+            assert!(!table.contains(unknown), "{unknown} in {table}");
+        }
+    }
+}
+
+#[test]
+fn render_draws_given_weights_and_nothing_that_is_not_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("figure.svg");
+    let drawn = |arguments: &[&str]| {
+        let all = [&["render", "maps_from_elsewhere", "-o", path.to_str().unwrap()], arguments].concat();
+        qkv(&all)
+    };
+    for figure in ["board", "weights", "heads", "trace"] {
+        let output = drawn(&["--figure", figure, "--head", "7", "--pin", "3,1"]);
+        assert!(output.status.success(), "{figure}: {}", stderr(&output));
+    }
+    for figure in ["q", "k", "v", "scores", "raw_scores", "output", "projection", "positions", "alibi_bias"] {
+        let output = drawn(&["--figure", figure]);
+        assert_eq!(output.status.code(), Some(1), "{figure}");
+        assert!(stderr(&output).contains("gives only the weights"), "{figure}: {}", stderr(&output));
+    }
+    assert_eq!(drawn(&["--stages", "raw_scores,output"]).status.code(), Some(1));
+    assert!(drawn(&["--stages", "raw_scores,weights"]).status.success());
+}
+
+#[test]
+fn check_warns_of_a_row_that_does_not_sum_to_one_and_still_says_ok() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/weights/maps.safetensors");
+    std::fs::copy(data, folder.path().join("maps.safetensors")).unwrap();
+    let scene =
+        |name| format!("Scene(\n    input: Weights(file: \"maps.safetensors\", name: \"{name}\"),\n)\n");
+    let dropped = write(folder.path(), "dropped.ron", &scene("dropped"));
+    let output = qkv(&["check", dropped.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", stdout(&output));
+    let printed = stdout(&output);
+    assert!(printed.contains("dropped.ron:2:") && printed.contains("row 2 sums to 0.200000"), "{printed}");
+    assert_eq!(printed.matches("sums to").count(), 1, "said once: {printed}");
+    assert!(printed.contains("dropped.ron: ok"));
+    let vector = write(folder.path(), "vector.ron", &scene("vector"));
+    let output = qkv(&["check", vector.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).contains("expected (heads, n_q, n_k)"), "{}", stdout(&output));
 }

@@ -58,6 +58,28 @@ fn heads_of(n: usize, kv: usize) -> String {
     )
 }
 
+/// Attention maps of `heads` heads as an `.npy` file: row q of head h gives key k the share (h + q + k) mod n_k + 1.
+fn maps_of(n_q: usize, n_k: usize, heads: usize) -> Vec<u8> {
+    let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({heads}, {n_q}, {n_k}), }}");
+    let header = format!("{header:<117}\n");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.into_bytes());
+    let total = (n_k * (n_k + 1) / 2) as f64;
+    let share = |i: usize| ((i / (n_k * n_q) + i / n_k % n_q + i % n_k) % n_k + 1) as f64 / total;
+    bytes.extend((0..heads * n_q * n_k).flat_map(|i| share(i).to_le_bytes()));
+    bytes
+}
+
+/// A figure of a scene that gives only these weights.
+fn given(maps: &[u8], figure: &Figure, change: impl FnOnce(&mut FigureOptions)) -> Drawing {
+    let text = "Scene(title: \"Maps\", input: Weights(file: \"maps.npy\"))";
+    let scene = read(text, &mut |_| Ok(maps.to_vec())).unwrap();
+    let mut options = FigureOptions::of_view(&scene.spec().view);
+    change(&mut options);
+    compose(figure, &scene, &evaluate(&scene), &options)
+}
+
 fn odd_numbers() -> &'static str {
     "Scene(title: \"Numbers that are none\", tokens: (queries: [\"a\", \"b\", \"\", \"d\"], keys: [\"k\", \" \", \"m\", \"n\"]),
         input: Heads(q: [[[1, 0], [NaN, 1], [1, 1], [inf, 1]]], k: [[[1, 0], [0, 1], [1, 1], [-1000000000.0, 0.25]]],
@@ -234,6 +256,81 @@ fn every_other_figure_is_well_laid_out() {
 }
 
 #[test]
+fn figures_of_given_weights_are_well_laid_out_and_claim_no_computation() {
+    let figures = [Figure::Board, Figure::Heads, Figure::Trace, Figure::Projection, Figure::Positions]
+        .into_iter()
+        .chain(Stage::ALL.map(Figure::Stage))
+        .chain([MatrixId::Q, MatrixId::V, MatrixId::Concat].map(Figure::Matrix));
+    for figure in figures {
+        for (n_q, n_k, heads) in [(1, 1, 1), (3, 4, 2), (8, 8, 12), (70, 90, 2)] {
+            for orientation in [Orientation::QueriesAsRows, Orientation::QueriesAsColumns] {
+                for digits in [true, false] {
+                    let drawing = given(&maps_of(n_q, n_k, heads), &figure, |options| {
+                        options.orientation = orientation;
+                        options.digits = digits;
+                        options.pin = Some(Pin { query: n_q / 2, key: n_k - 1 });
+                    });
+                    let what = format!("{figure:?} of {heads} heads, {n_q} × {n_k}, {orientation:?}");
+                    assert_well_laid_out(&drawing, &what);
+                    let is_claimed =
+                        |text: &Text| text.content.contains("softmax") || matches!(text.face, Face::Math(_));
+                    assert!(!texts(&drawing).any(is_claimed), "{what}");
+                    assert!(drawing.grids.iter().all(|grid| grid.matrix == MatrixId::Weights), "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_board_of_given_weights_is_the_weights_of_the_head_on_screen() {
+    let board = given(&maps_of(3, 4, 2), &Figure::Board, |options| options.head = 1);
+    let [grid] = board.grids.as_slice() else { panic!("{:?}", board.grids) };
+    assert_eq!((grid.matrix, grid.head, grid.rows, grid.cols), (MatrixId::Weights, 1, 3, 4));
+    let contents: Vec<&str> = texts(&board).map(|text| text.content.as_str()).collect();
+    assert!(contents.iter().any(|text| text.contains("computed elsewhere")), "{contents:?}");
+    assert!(contents.iter().any(|text| text.contains("head 2 of 2")), "{contents:?}");
+    let (first, last) = ("0.2000", "0.1000"); // shares 2 and 1 of 10
+    assert!(contents.contains(&first) && contents.contains(&last), "{contents:?}");
+    assert!(board.description.starts_with("Weights of 3 queries over 4 keys, computed elsewhere."));
+}
+
+#[test]
+fn a_given_weight_is_told_by_its_place_in_the_row() {
+    let trace = |query, key| {
+        let maps = maps_of(3, 4, 1);
+        let scene = read("Scene(input: Weights(file: \"m.npy\"))", &mut |_| Ok(maps.clone())).unwrap();
+        let evaluation = evaluate(&scene);
+        let writing = Writing { decimals: 4, in_full: false };
+        let trace = trace_text(&FigureInput::new(&scene, &evaluation), 0, Pin { query, key }, writing)?;
+        Some(
+            trace
+                .sections
+                .into_iter()
+                .flat_map(|section| section.lines)
+                .map(|line| line.text)
+                .collect::<Vec<_>>(),
+        )
+    };
+    // The row holds 0.1, 0.2, 0.3 and 0.4; −Σ p ln p = 1.27985 nats, whose exponential is 3.5961.
+    assert_eq!(
+        trace(0, 1).unwrap(),
+        [
+            "0.2000",
+            "in the file, as f64: 0.2",
+            "This weight was computed elsewhere; no arithmetic is behind it here.",
+            "rank 3 of 4 keys",
+            "largest: 4 0.4000",
+            "sum 1.000000",
+            "entropy 1.2799 nats = 1.8464 bits",
+            "as spread out as 3.5961 equal keys",
+        ]
+    );
+    assert!(trace(0, 3).unwrap().contains(&"rank 1 of 4 keys".to_owned()));
+    assert_eq!(trace(3, 0), None);
+}
+
+#[test]
 fn all_stages_of_a_board_share_their_rows() {
     let drawing = draw(&random(5, 3, 2, 4, "", SHORT), &Figure::Board, |_| {});
     let stages: Vec<_> = drawing
@@ -361,6 +458,7 @@ fn a_scene_without_keys_or_without_queries_can_be_drawn() {
             spec: &spec,
             projection: None,
             position: Position::None,
+            gives_weights: false,
         };
         for figure in &every {
             let drawing = compose_input(figure, &input, &FigureOptions::default());
@@ -544,6 +642,7 @@ fn known_figures_stay_as_they_are() {
     );
     check_golden("odd_weights", &draw(odd_numbers(), &Figure::Stage(Stage::Weights), pin));
     check_golden("two_heads", &draw(&heads_of(2, 1), &Figure::Heads, pin));
+    check_golden("given_weights", &given(&maps_of(3, 3, 2), &Figure::Board, pin));
 }
 
 /// Compares with `tests/golden/NAME.txt`; with `QKV_BLESS` set, writes it instead.

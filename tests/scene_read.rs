@@ -193,14 +193,6 @@ fn a_missing_comma_and_a_stray_sign_are_named_and_reading_goes_on() {
 }
 
 #[test]
-fn fields_of_later_versions_are_refused_plainly() {
-    assert_eq!(
-        summaries("Scene(input: Weights(file: \"a\", name: \"b\"))"),
-        ["1:14 input: `Weights` is not understood by this version"]
-    );
-}
-
-#[test]
 fn a_matrix_where_a_list_of_matrices_is_meant_gets_its_own_words() {
     let found = summaries("Scene(input: Heads(q: [[1, 0]], k: [[[1, 0]]], v: [[[1]]]))");
     assert_eq!(
@@ -359,6 +351,7 @@ fn the_output_without_stages_is_offered_only_where_it_can_be_made() {
         ("softmax: (over: Queries)", false),
         ("softmax: (form: Naive)", false),
         ("precision: F16", false),
+        ("dropout: (rate: 0.5, seed: 1)", false),
     ] {
         let text = format!("Scene(input: {input}, {more})");
         let refusal = summaries(&text);

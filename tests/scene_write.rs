@@ -297,6 +297,7 @@ fn input() -> BoxedStrategy<Input> {
         (sources(), sources(), sources()).prop_map(|(q, k, v)| Input::Heads { q, k, v }),
         projected,
         (text(), text(), text(), text()).prop_map(|(file, q, k, v)| Input::Tensors { file, q, k, v }),
+        (text(), prop::option::of(text())).prop_map(|(file, name)| Input::Weights { file, name }),
     ]
     .boxed()
 }

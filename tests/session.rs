@@ -401,6 +401,17 @@ proptest! {
     }
 
     #[test]
+    fn no_script_of_edits_changes_weights_that_are_given(script in proptest::collection::vec(any_edit(), 1..12)) {
+        let mut session = open("maps_from_elsewhere");
+        let before = session.matrix(MatrixId::Weights).unwrap();
+        for edit in script {
+            session.apply(Command::Edit { edit, gesture: 0 });
+        }
+        prop_assert_eq!(session.matrix(MatrixId::Weights).unwrap(), before);
+        prop_assert!(session.gives_weights());
+    }
+
+    #[test]
     fn what_is_saved_reads_back_as_the_same_scene(script in proptest::collection::vec(any_edit(), 1..12)) {
         let mut session = open("three_positions_causal");
         for edit in script {
@@ -607,4 +618,53 @@ fn a_scene_opens_on_the_head_that_it_names() {
     assert_eq!(session.head() + 1, 8, "where bank looks at loan");
     let (bank, loan) = (2, 5);
     assert!(weight(&session, bank, loan) > 0.5);
+}
+
+#[test]
+fn weights_computed_elsewhere_are_looked_at_and_not_edited() {
+    let mut session = open("maps_from_elsewhere");
+    assert!(session.gives_weights() && session.is_up_to_date());
+    assert_eq!((session.head(), session.scene().heads()), (2, 12));
+    assert_eq!(session.pin(), Some(qkv::session::Pin { query: 7, key: 6 }));
+    for matrix in
+        [MatrixId::Q, MatrixId::K, MatrixId::V, MatrixId::RawScores, MatrixId::Output, MatrixId::Concat]
+    {
+        assert!(session.matrix(matrix).is_none() && session.slot(matrix).is_none(), "{matrix:?}");
+        let format = qkv::export::TableFormat::Csv;
+        assert!(session.apply(Command::CopyMatrix { matrix, format }).is_empty(), "{matrix:?}");
+    }
+    assert!(session.slot(MatrixId::Weights).is_none());
+    let reason = session.why_not_editable(MatrixId::Weights).unwrap();
+    assert!(
+        reason.contains("computed elsewhere") && reason.contains("bank_loan_weights.safetensors"),
+        "{reason}"
+    );
+    session.apply(Command::SelectHead(6));
+    assert!(weight(&session, 2, 0) > 0.7);
+
+    let before = session.document().scene().spec().clone();
+    let refused = [
+        Edit::SetCell { slot: Slot::Q(0), row: 0, col: 0, value: 1.0 },
+        Edit::SetScoring(ScoringSpec::Dot),
+        Edit::SetSoftcap(Some(30.0)),
+        Edit::AddMask(MaskRule::Causal(Corner::TopLeft)),
+        Edit::SetPosition(Position::Alibi),
+        Edit::SetPrecision(Precision::F16),
+        Edit::SetEmptyRows(EmptyRow::Uniform),
+        Edit::AddToken(Axis::Keys),
+        Edit::RemoveToken(Axis::Queries, 0),
+        Edit::SetWidths { d_k: 2, d_v: 2 },
+        Edit::SetHeads(2),
+        Edit::SetKvHeads(1),
+    ];
+    for change in refused {
+        session.apply(edit(change.clone()));
+        let refusal = session.refusal().unwrap_or_else(|| panic!("{change:?} was taken"));
+        assert!(refusal.contains("weights"), "{change:?}: {refusal}");
+        assert_eq!(session.document().scene().spec(), &before, "{change:?}");
+    }
+    session.apply(edit(Edit::SetDecimals(2)));
+    session.apply(edit(Edit::SetToken { axis: Axis::Keys, position: 5, label: "credit".to_owned() }));
+    assert_eq!(session.scene().key_labels()[5], "credit");
+    assert_eq!(scene::read_spec(&session.document().text_to_save()).unwrap(), *session.scene().spec());
 }

@@ -382,3 +382,95 @@ fn checks_that_are_late_are_named_as_awaited() {
     harness.run_ok();
     assert!(!texts(&harness).contains(&"…".to_owned()));
 }
+
+#[test]
+fn weights_computed_elsewhere_fill_the_board_head_by_head() {
+    let mut harness = window("maps_from_elsewhere", SMALL);
+    assert!(harness.query_by_label("Weights, head 3, 8 × 8").is_some());
+    for absent in ["all five", "Scoring", "Add a mask", "every term", "Q, head 3, 8 × 32"] {
+        assert!(harness.query_by_label(absent).is_none(), "{absent}");
+    }
+    harness.get_by_role_and_label(egui::Role::ComboBox, "Query head").click();
+    harness.run_ok();
+    harness.get_by_label("head 7").click();
+    harness.run_ok();
+    let rect = harness.get_by_label("Weights, head 7, 8 × 8").rect();
+    click_at(&mut harness, rect.min + rect.size() * egui::vec2(1.0 / 16.0, 5.0 / 16.0));
+    let pin = harness.state().session.pin().unwrap();
+    assert_eq!((pin.query, pin.key), (2, 0));
+    let shown = texts(&harness).join("\n");
+    for expected in
+        ["in the file, as f32: 0.71296", "rank 1 of 8 keys", "computed elsewhere", "8 · 8 = 64 pairs"]
+    {
+        assert!(shown.contains(expected), "{expected} is missing in\n{shown}");
+    }
+    for claimed in ["d_k 0", "d_v 0", "÷ √", " 0 MAC", "softmax,"] {
+        assert!(!shown.contains(claimed), "{claimed} in\n{shown}");
+    }
+    harness.get_by_label("all heads").click();
+    harness.run_ok();
+    assert!(harness.query_by_label("Weights, head 12, 8 × 8").is_some());
+    assert_no_id_clash(&harness, "all heads");
+}
+
+#[test]
+fn whoever_means_to_edit_a_given_weight_learns_why_not() {
+    let mut harness = window("maps_from_elsewhere", SMALL);
+    let rect = harness.get_by_label("Weights, head 3, 8 × 8").rect();
+    let at = rect.min + rect.size() * egui::vec2(0.5 / 8.0, 0.5 / 8.0);
+    let said = |harness: &mut Harness<'_, Desk>| {
+        let notices = harness.state_mut().session.take_notices();
+        notices.into_iter().map(|notice| notice.text).collect::<Vec<_>>()
+    };
+    click_at(&mut harness, at);
+    assert!(said(&mut harness).is_empty());
+    harness.event(egui::Event::Text("5".to_owned()));
+    harness.run_ok();
+    let typed = said(&mut harness);
+    assert!(typed.len() == 1 && typed[0].contains("cannot be edited here"), "{typed:?}");
+    assert!(harness.state().ui.board.editor.is_none());
+    harness.run_steps(40); // beyond the time of a double click
+    for pressed in [true, false, true, false] {
+        let (button, modifiers) = (egui::PointerButton::Primary, Modifiers::NONE);
+        harness.event(egui::Event::PointerButton { pos: at, button, pressed, modifiers });
+        harness.step();
+    }
+    harness.run_ok();
+    let clicked = said(&mut harness);
+    assert!(clicked.len() == 1 && clicked[0].contains("computed elsewhere"), "{clicked:?}");
+    assert_eq!(harness.state().session.focus(), None);
+}
+
+#[test]
+fn the_tokens_of_given_weights_are_renamed_but_neither_added_nor_removed() {
+    let mut harness = window("maps_from_elsewhere", SMALL);
+    harness.get_by_role_and_label(egui::Role::Button, "Tokens").click();
+    harness.run_ok();
+    assert!(
+        harness.query_by_label("Label of querie 1").is_some()
+            || harness.query_by_label("Label of key 1").is_some()
+    );
+    for absent in ["Add a position", "Remove key 1", "heads"] {
+        assert!(harness.query_by_label(absent).is_none(), "{absent}");
+    }
+}
+
+#[test]
+fn no_empty_chart_of_given_weights_is_offered_for_export() {
+    let mut harness = window("maps_from_elsewhere", SMALL);
+    harness.state_mut().session.apply(Command::Show(Centre::Calculators));
+    harness.run_ok();
+    harness.key_press_modifiers(Modifiers::COMMAND, Key::E);
+    harness.run_ok();
+    harness.get_by_label("Preview of the export");
+    harness.get_by_role_and_label(egui::Role::ComboBox, "Figure").click();
+    harness.run_ok();
+    let shown = texts(&harness);
+    for offered in ["Board", "All heads", "Trace of the pinned cell", "Weights"] {
+        assert!(shown.iter().any(|text| text == offered), "{offered} in {shown:?}");
+    }
+    for absent in ["Q", "Raw scores", "Output"] {
+        assert!(!shown.iter().any(|text| text == absent), "{absent} in {shown:?}");
+    }
+    assert!(!shown.iter().any(|text| text.starts_with("Chart")), "{shown:?}");
+}

@@ -387,3 +387,40 @@ fn an_idle_calculator_asks_for_no_repaint() {
     let delay = harness.output().viewport_output.values().map(|output| output.repaint_delay).min().unwrap();
     assert!(delay.as_secs() > 3600, "repaints after {delay:?}");
 }
+
+#[test]
+fn of_given_weights_only_what_needs_no_width_is_counted_and_nothing_is_marked_wrong() {
+    for topic in TOPICS {
+        let harness = calculators("maps_from_elsewhere", SMALL, vec![Calculate::Show(topic)]);
+        let shown = texts(&harness);
+        assert!(!shown.contains("marked in red"), "{topic:?}: {shown}");
+        if topic == Topic::SideBySide {
+            assert!(shown.contains("–"), "{shown}");
+            continue;
+        }
+        for text in ["8 · 8 = 64 pairs", "gives only the weights", "Add a model above"] {
+            assert!(shown.contains(text), "{topic:?}: {text} is not in {shown}");
+        }
+        assert!(harness.query_by_label("Save these sizes as a file").is_none());
+    }
+}
+
+#[test]
+fn beside_given_weights_a_model_and_own_sizes_are_counted_as_ever() {
+    let mut harness = calculators("maps_from_elsewhere", SMALL, vec![llama()]);
+    assert!(texts(&harness).contains("1,048,576,000 B"));
+    harness.state_mut().session.apply(Command::Calculate(Calculate::Show(Topic::SideBySide)));
+    harness.run_ok();
+    let shown = texts(&harness);
+    assert!(shown.contains("1.05 GB") && !shown.contains("key width is 0"), "{shown}");
+    harness.state_mut().session.apply(Command::Calculate(Calculate::Select(0)));
+    harness.state_mut().session.apply(Command::Calculate(Calculate::Show(Topic::Memory)));
+    harness.run_ok();
+    harness.get_by_label("+ add a model").click();
+    harness.run_ok();
+    harness.get_by_label("Own sizes").click();
+    harness.run_ok();
+    let session = &harness.state().session;
+    assert_eq!((session.calculators().selected, session.columns().len()), (2, 3));
+    assert!(session.columns()[2].plan().is_ok(), "own sizes begin with widths that can be");
+}

@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use clap::ValueEnum;
 
 use crate::engine::{Matrix, Progress};
-use crate::figure::{MatrixId, labels_of};
+use crate::figure::{FigureInput, MatrixId, labels_of};
 use crate::scene::{Evaluation, OutputScene, Outputs, Scene, Stage, evaluate};
 
 use super::compute_json as json;
@@ -85,26 +85,38 @@ fn check_head(args: &Args, n_heads: usize) -> Result<(), Failure> {
     }
 }
 
+/// What is printed of each head, in the order in which it is computed.
+const TABLES: [MatrixId; 7] = [
+    MatrixId::RawScores,
+    MatrixId::ScaledScores,
+    MatrixId::MaskedScores,
+    MatrixId::Weights,
+    MatrixId::OutputBeforeDropout,
+    MatrixId::DroppedWeights,
+    MatrixId::Output,
+];
+
 fn tables(scene: &Scene, evaluation: &Evaluation, args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
+    let input = FigureInput::new(scene, evaluation);
     for head in &evaluation.heads {
         if args.head.is_some_and(|wanted| wanted != head.query_head + 1) {
             continue;
         }
-        let of_head = format!("head {} (KV head {})", head.query_head + 1, head.kv_head + 1);
-        let stages = Stage::ALL.map(|stage| (stage, stage.label().to_owned(), stage.of(&head.attention)));
-        let after = |stage: Stage, matrix| (stage, format!("{} after dropout", stage.label()), matrix);
-        let dropped = head.dropped.iter().flat_map(|dropped| {
-            [after(Stage::Weights, &dropped.weights), after(Stage::Output, &dropped.output)]
-        });
-        for (stage, name, matrix) in stages.into_iter().chain(dropped) {
-            let labels = labels_of(scene, stage.into(), matrix);
+        for id in TABLES {
+            // What a scene does not have, or what nobody knows of it, is left out.
+            let Some(matrix) = input.matrix(id, head.query_head) else { continue };
+            let (number, name) = (head.query_head + 1, id.label().to_lowercase());
+            let title = match scene.gives_weights() {
+                true => format!("head {number}, {name}, computed elsewhere"),
+                false => format!("head {number} (KV head {}), {name}", head.kv_head + 1),
+            };
+            let labels = labels_of(scene, id, matrix);
             let table = Labelled { matrix, rows: &labels.rows, cols: &labels.cols };
-            let title = format!("{of_head}, {name}");
             print(&title, &table, args.format, scene.spec().view.decimals, out)?;
         }
     }
     let has_w_o = scene.projection().is_some_and(|projection| projection.w_o.is_some());
-    if evaluation.heads.len() > 1 || has_w_o {
+    if (evaluation.heads.len() > 1 || has_w_o) && !scene.gives_weights() {
         let matrix = &evaluation.output;
         let labels = labels_of(scene, MatrixId::FinalOutput, matrix);
         let table = Labelled { matrix, rows: &labels.rows, cols: &labels.cols };

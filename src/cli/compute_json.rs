@@ -5,7 +5,7 @@ use std::io::Write;
 use serde::ser::SerializeSeq as _;
 use serde::{Serialize, Serializer};
 
-use crate::engine::{Dropped, Matrix};
+use crate::engine::Matrix;
 use crate::scene::{AlibiBias, Evaluation, HeadEvaluation, OutputScene, Outputs, Scene, Unrotated};
 
 use super::Failure;
@@ -16,11 +16,13 @@ pub fn write(value: &impl Serialize, out: &mut dyn Write) -> Result<(), Failure>
     Ok(writeln!(out)?)
 }
 
-/// The whole evaluation. The shape of this is a contract: it only grows.
+/// The whole evaluation. The shape of this is a contract: it only grows. Where the weights were computed elsewhere, they are there,
+/// and what nobody knows is left out.
 #[derive(Serialize)]
 pub struct Whole<'a> {
     heads: Vec<Head<'a>>,
-    output: Rows<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<Rows<'a>>,
     warnings: &'a [String],
     precision: &'static str,
 }
@@ -29,10 +31,10 @@ impl<'a> Whole<'a> {
     /// Of a scene and what it comes to.
     pub fn of(scene: &'a Scene, evaluation: &'a Evaluation) -> Self {
         Self {
-            heads: evaluation.heads.iter().map(Head::of).collect(),
-            output: Rows(&evaluation.output),
+            heads: evaluation.heads.iter().map(|head| Head::of(head, scene.gives_weights())).collect(),
+            output: (!scene.gives_weights()).then(|| Rows(&evaluation.output)),
             warnings: &evaluation.warnings,
-            precision: scene.spec().precision.label(),
+            precision: scene.attention_spec().precision.label(),
         }
     }
 }
@@ -40,18 +42,26 @@ impl<'a> Whole<'a> {
 #[derive(Serialize)]
 struct Head<'a> {
     query_head: usize,
-    kv_head: usize,
-    raw_scores: Rows<'a>,
-    scaled_scores: Rows<'a>,
-    masked_scores: Rows<'a>,
+    #[serde(flatten)]
+    before: Option<BeforeWeights<'a>>,
     weights: Rows<'a>,
-    output: Rows<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<Rows<'a>>,
     #[serde(flatten)]
     turned: Option<Turned<'a>>,
     #[serde(flatten)]
     alibi: Option<Alibi<'a>>,
     #[serde(flatten)]
-    dropped: Option<AfterDropout<'a>>,
+    dropped: Option<AroundDropout<'a>>,
+}
+
+/// What weights are made of; nobody knows it where they were computed elsewhere.
+#[derive(Serialize)]
+struct BeforeWeights<'a> {
+    kv_head: usize,
+    raw_scores: Rows<'a>,
+    scaled_scores: Rows<'a>,
+    masked_scores: Rows<'a>,
 }
 
 /// Q and K before and after rotary positions.
@@ -63,6 +73,13 @@ struct Turned<'a> {
     k_rotated: Rows<'a>,
 }
 
+/// What dropout leaves of the weights, and the output without it; `weights` are those before, `output` is the one after.
+#[derive(Serialize)]
+struct AroundDropout<'a> {
+    weights_after_dropout: Rows<'a>,
+    output_before_dropout: Rows<'a>,
+}
+
 /// What ALiBi adds.
 #[derive(Serialize)]
 struct Alibi<'a> {
@@ -70,15 +87,8 @@ struct Alibi<'a> {
     alibi_bias: Rows<'a>,
 }
 
-/// What dropout leaves.
-#[derive(Serialize)]
-struct AfterDropout<'a> {
-    weights_after_dropout: Rows<'a>,
-    output_after_dropout: Rows<'a>,
-}
-
 impl<'a> Head<'a> {
-    fn of(head: &'a HeadEvaluation) -> Self {
+    fn of(head: &'a HeadEvaluation, gives_weights: bool) -> Self {
         let HeadEvaluation { query_head, kv_head, input, unrotated, alibi, attention, dropped } = head;
         let turned = |Unrotated { q, k }: &'a Unrotated| Turned {
             q: Rows(q),
@@ -90,21 +100,22 @@ impl<'a> Head<'a> {
             alibi_slope: Number(*slope),
             alibi_bias: Rows(bias),
         };
-        let left = |dropped: &'a Dropped| AfterDropout {
-            weights_after_dropout: Rows(&dropped.weights),
-            output_after_dropout: Rows(&dropped.output),
-        };
         Self {
             query_head: *query_head,
-            kv_head: *kv_head,
-            raw_scores: Rows(&attention.raw_scores),
-            scaled_scores: Rows(&attention.scaled_scores),
-            masked_scores: Rows(&attention.masked_scores),
+            before: (!gives_weights).then_some(BeforeWeights {
+                kv_head: *kv_head,
+                raw_scores: Rows(&attention.raw_scores),
+                scaled_scores: Rows(&attention.scaled_scores),
+                masked_scores: Rows(&attention.masked_scores),
+            }),
             weights: Rows(&attention.weights),
-            output: Rows(&attention.output),
+            output: (!gives_weights).then(|| Rows(head.output())),
             turned: unrotated.as_ref().map(turned),
             alibi: alibi.as_ref().map(biased),
-            dropped: dropped.as_ref().map(left),
+            dropped: dropped.as_ref().map(|dropped| AroundDropout {
+                weights_after_dropout: Rows(&dropped.weights),
+                output_before_dropout: Rows(&attention.output),
+            }),
         }
     }
 }

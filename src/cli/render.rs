@@ -95,6 +95,9 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     let scene = load::scene(&args.scene)?;
     let options = figure_options(args, &scene)?;
     let figure = figure_named(&args.figure)?;
+    if scene.gives_weights() {
+        weights_only(&figure, &args.stages)?;
+    }
     if figure == Figure::Projection && scene.projection().is_none() {
         return Err(Failure::Input("this scene has no projections: its Q, K and V are given".to_owned()));
     }
@@ -108,6 +111,23 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     disk::write_whole(&args.output, &bytes).map_err(|error| {
         Failure::Input(format!("the figure could not be written: {error}: {}", args.output.display()))
     })
+}
+
+/// Of weights that were computed elsewhere there is nothing else to draw.
+fn weights_only(figure: &Figure, stages: &[String]) -> Result<(), Failure> {
+    let is_drawn = match figure {
+        Figure::Board => stages.is_empty() || stages.iter().any(|name| name.trim() == Stage::Weights.name()),
+        Figure::Stage(stage) => *stage == Stage::Weights,
+        Figure::Heads | Figure::Trace | Figure::Chart(_) => true,
+        Figure::Matrix(_) | Figure::Projection | Figure::Positions => false,
+    };
+    match is_drawn {
+        true => Ok(()),
+        false => Err(Failure::Input(
+            "this scene gives only the weights, which were computed elsewhere; there are board, weights, heads and trace"
+                .to_owned(),
+        )),
+    }
 }
 
 fn figure_options(args: &Args, scene: &Scene) -> Result<FigureOptions, Failure> {
@@ -191,6 +211,8 @@ fn figure_named(name: &str) -> Result<Figure, Failure> {
         MatrixId::UnrotatedQ,
         MatrixId::UnrotatedK,
         MatrixId::AlibiBias,
+        MatrixId::DroppedWeights,
+        MatrixId::OutputBeforeDropout,
     ];
     match name {
         "board" => Ok(Figure::Board),
@@ -208,7 +230,7 @@ fn figure_named(name: &str) -> Result<Figure, Failure> {
             .ok_or_else(|| {
                 Failure::Usage(format!(
                     "no figure is called {name}; there are board, heads, projection, positions, trace, raw_scores, \
-                     scaled_scores, masked_scores, weights, output, q, k, v, q_unrotated, k_unrotated and alibi_bias"
+                     scaled_scores, masked_scores, weights, output, q, k, v, q_unrotated, k_unrotated, alibi_bias, weights_after_dropout and output_before_dropout"
                 ))
             }),
     }

@@ -157,6 +157,27 @@ pub struct Attention {
 }
 
 impl Attention {
+    /// Weights that were computed elsewhere, as a head of which nothing else is known: every other stage is empty, the output
+    /// has a row per query but no columns, nothing is blocked, and no row has a maximum or a sum.
+    ///
+    /// `weights` has the shape (n_q, n_k) and is taken as it is, whatever its rows sum to.
+    pub fn of_given_weights(weights: Matrix) -> Self {
+        let unknown = Matrix::zeros(0, 0);
+        Self {
+            scale: 1.0,
+            raw_scores: unknown.clone(),
+            scaled_scores: unknown.clone(),
+            masked_scores: unknown,
+            output: Matrix::zeros(weights.rows(), 0), // (n_q, 0)
+            blocked_by: BlockedBy::nothing(weights.rows() * weights.cols()),
+            row_max: Vec::new(),
+            row_sum: Vec::new(),
+            column_max: Vec::new(),
+            column_sum: Vec::new(),
+            weights,
+        }
+    }
+
     /// Whether query `query` may see key `key`.
     pub fn allows(&self, query: usize, key: usize) -> bool {
         self.blocked_by(query, key).is_none()

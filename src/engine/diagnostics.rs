@@ -31,6 +31,16 @@ pub fn top_weight(weights: &[f64]) -> Option<(usize, f64)> {
     Some(weights.iter().enumerate().fold((0, 0.0), first_largest)).filter(|&(_, weight)| weight > 0.0)
 }
 
+/// The place of a key in its row, from 1 for the largest weight; equal weights share the better place. `None` where the row has
+/// no such key or holds NaN, which no order has a place for.
+pub fn rank(weights: &[f64], key: usize) -> Option<usize> {
+    let own = *weights.get(key)?;
+    if weights.iter().any(|weight| weight.is_nan()) {
+        return None;
+    }
+    Some(1 + weights.iter().filter(|&&weight| weight > own).count())
+}
+
 /// p·(1 − p): how strongly a weight answers to its own score, ∂w_j/∂s_j. At most ¼; near 0 in a saturated row.
 pub fn slope(weight: f64) -> f64 {
     weight * (1.0 - weight)
@@ -60,6 +70,14 @@ mod tests {
         assert_eq!(top_weight(&[]), None);
         assert_eq!(top_weight(&[0.0, 0.0]), None);
         assert_eq!(top_weight(&[f64::NAN, 0.0]), None);
+    }
+
+    #[test]
+    fn equal_weights_share_the_better_place() {
+        let weights = [0.2, 0.4, 0.0, 0.4];
+        assert_eq!([0, 1, 2, 3].map(|key| rank(&weights, key)), [Some(3), Some(1), Some(4), Some(1)]);
+        assert_eq!(rank(&weights, 4), None);
+        assert_eq!(rank(&[0.5, f64::NAN], 0), None);
     }
 
     #[test]

@@ -52,11 +52,12 @@ pub use attention::{
 };
 pub use blocked::BlockedBy;
 pub use checks::{
-    Check, CheckOutcome, CheckedHead, Examined, Place, blocked_weights_are_zero, key_order_does_not_matter,
-    no_leak_from_later_tokens, padding_moves_nothing, rows_sum_to_one, standing_checks, standing_checks_of,
+    Check, CheckOutcome, CheckedHead, Examined, Place, blocked_weights_are_zero, checks_of_given_weights,
+    key_order_does_not_matter, no_leak_from_later_tokens, padding_moves_nothing, row_sum_tolerance,
+    rows_sum_to_one, standing_checks, standing_checks_of,
 };
 pub use decode::{KvCache, decode};
-pub use diagnostics::{effective_keys, entropy_bits, entropy_nats, slope, top_weight};
+pub use diagnostics::{effective_keys, entropy_bits, entropy_nats, rank, slope, top_weight};
 pub use dropout::{Dropout, DropoutError, Dropped};
 pub use fast::{HeadView, MatrixView, OutputError, Real, attend_fast, attend_output};
 pub use faults::{

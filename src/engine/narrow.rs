@@ -21,6 +21,9 @@ pub fn attend_in(
     spec: &AttentionSpec,
     query_head: usize,
 ) -> Attention {
+    if spec.fault.is_some() {
+        return attend_with_fault(input, &AttentionSpec { precision, ..spec.clone() }, query_head);
+    }
     stages(precision, input, spec, query_head, &Progress::default())
 }
 
@@ -40,6 +43,11 @@ pub fn attend_in_with(
 ) -> Result<Attention, Cancelled> {
     progress.begin(input.q.rows());
     progress.check()?;
+    if spec.fault.is_some() {
+        let attention = attend_in(precision, input, spec, query_head);
+        progress.advance(input.q.rows());
+        return Ok(attention);
+    }
     let stages = stages(precision, input, spec, query_head, progress);
     progress.check()?;
     Ok(stages)
@@ -53,12 +61,6 @@ fn stages(
     query_head: usize,
     progress: &Progress,
 ) -> Attention {
-    if spec.fault.is_some() {
-        let spec = AttentionSpec { precision, ..spec.clone() };
-        let faulty = attend_with_fault(input, &spec, query_head);
-        progress.advance(input.q.rows());
-        return faulty;
-    }
     let [q, k, v] = [&input.q, &input.k, &input.v].map(|matrix| matrix.map(|value| precision.round(value)));
     let narrow = Narrow { precision, progress };
     let scale = precision.round_sum(scale_of(&spec.scoring, k.cols()));

@@ -9,6 +9,7 @@ use super::cell_marks::{CellMark, draw_key, marks_of};
 use super::legend::{legend, legend_width};
 use super::matrix_view::MatrixView;
 use super::numbers::format_number;
+use super::single::given_weights;
 use super::sizing::{self, CellPlan};
 use super::sketch::Sketch;
 use super::words::board_words;
@@ -34,8 +35,11 @@ const NARROW_BOARD: f32 = 880.0;
 /// The same for more stages.
 const WIDE_BOARD: f32 = 1420.0;
 
-/// The board of one head.
+/// The board of one head. Where only the weights are given, they are the whole board.
 pub fn board(input: &FigureInput<'_>, options: &FigureOptions) -> Drawing {
+    if input.gives_weights {
+        return given_weights(input, options);
+    }
     let mut sketch = Sketch::new(options.theme.colors());
     if let Some(mut parts) = Parts::new(input, options) {
         match options.orientation {
@@ -236,7 +240,7 @@ impl<'a> Parts<'a> {
         for grid in grids {
             match grid.matrix {
                 MatrixId::Q | MatrixId::Output | MatrixId::OutputBeforeDropout => {
-                    pin_row(sketch, grid, query)
+                    pin_row(sketch, grid, query);
                 }
                 MatrixId::K | MatrixId::V => pin_row(sketch, grid, key),
                 _ => sketch.pin(grid.cell_rect(query, key)),

@@ -3,7 +3,7 @@
 use super::numbers::format_short;
 use super::sketch::{Sketch, width};
 use super::{Anchor, Color, Face, Label, MatrixId, Point, Theme};
-use crate::engine::{AttentionSpec, MaskRule, Scoring, SoftmaxAxis};
+use crate::engine::{AttentionSpec, Fault, MaskRule, Scoring, SoftmaxAxis};
 use crate::scene::HeadEvaluation;
 
 /// Size of names, in points.
@@ -137,6 +137,7 @@ pub fn operation(id: MatrixId, transposed: bool, spec: &AttentionSpec, head: &He
             let sums =
                 if (spec.softmax.over == SoftmaxAxis::Keys) == transposed { "columns" } else { "rows" };
             match spec.sink_of(head.query_head) {
+                _ if fault_of(spec) == Some(Fault::MaskAfterSoftmax) => "softmax, then masked".to_owned(),
                 Some(sink) => format!("softmax beside a sink of {}", format_short(sink, 4)),
                 None => format!("softmax, {sums} sum to 1"),
             }
@@ -149,7 +150,7 @@ pub fn operation(id: MatrixId, transposed: bool, spec: &AttentionSpec, head: &He
             )
         }),
         MatrixId::Output | MatrixId::OutputBeforeDropout if transposed => "V^T W^T".to_owned(),
-        MatrixId::Output if head.dropped.is_some() => "what is left of W, times V".to_owned(),
+        MatrixId::Output if head.dropped.is_some() => "(W after dropout) V".to_owned(),
         MatrixId::Output | MatrixId::OutputBeforeDropout => "W V".to_owned(),
         _ => String::new(),
     }
@@ -168,7 +169,13 @@ fn scorer(scoring: &Scoring, transposed: bool) -> &'static str {
 /// `+ M`, `+ 0.25 (j − i)`, or both. The layer that ALiBi is for the engine is no part of M.
 fn masking(spec: &AttentionSpec, transposed: bool, head: &HeadEvaluation) -> String {
     let has_mask = spec.mask.len() > usize::from(head.alibi.is_some());
-    let mask = if transposed { "+ M^T" } else { "+ M" };
+    let mask = match fault_of(spec) {
+        Some(Fault::MaskAfterSoftmax) => return "not masked yet".to_owned(),
+        Some(Fault::MaskMultiplied) => "times 0 or 1",
+        Some(Fault::SoftCapAfterMask) => "+ M, then capped",
+        _ if transposed => "+ M^T",
+        _ => "+ M",
+    };
     match linear_bias(head) {
         Some(bias) if has_mask => format!("{mask} + {bias}"),
         Some(bias) => format!("+ {bias}, no mask"),
@@ -187,6 +194,11 @@ pub fn has_mask(spec: &AttentionSpec) -> bool {
     spec.mask.iter().any(|rule| !matches!(rule, MaskRule::Alibi(_)))
 }
 
+/// A mistake that is no matter of settings.
+fn fault_of(spec: &AttentionSpec) -> Option<Fault> {
+    spec.fault.map(|in_force| in_force.fault)
+}
+
 fn scaling(spec: &AttentionSpec, scale: f64) -> String {
     let scale = match spec.scoring {
         Scoring::ScaledDot if scale > 0.0 => {
@@ -195,7 +207,7 @@ fn scaling(spec: &AttentionSpec, scale: f64) -> String {
         Scoring::Scale(scale) => format!("× {}", format_short(scale, 4)),
         _ => "not scaled".to_owned(),
     };
-    match spec.softcap {
+    match spec.softcap.filter(|_| fault_of(spec) != Some(Fault::SoftCapAfterMask)) {
         Some(cap) => format!("{scale}, capped at ±{}", format_short(cap, 4)),
         None => scale,
     }

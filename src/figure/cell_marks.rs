@@ -18,7 +18,7 @@ pub const KEY_LINE: f32 = 15.0;
 pub enum CellMark {
     /// A mask hides it: hatched with rising strokes.
     Blocked,
-    /// Dropout took it away: one falling stroke.
+    /// Dropout took it away: a falling stroke that leaves the number free.
     Dropped,
     /// A mask should hide it, but a mistake lets it through: framed.
     LetThrough,
@@ -59,9 +59,9 @@ fn draw_mark(sketch: &mut Sketch, cell: Rect, mark: Option<CellMark>) {
         None | Some(CellMark::Blocked) => {}
         Some(CellMark::Dropped) => {
             let stroke = Stroke { width: 0.9, color: sketch.theme.muted };
-            let inset = 0.15 * cell.height;
-            let from = Point { x: cell.x + inset, y: cell.y + inset };
-            sketch.line(from, Point { x: cell.right() - inset, y: cell.bottom() - inset }, stroke);
+            let at = |share: f32| Point { x: cell.x + share * cell.width, y: cell.y + share * cell.height };
+            sketch.line(at(0.08), at(0.32), stroke);
+            sketch.line(at(0.68), at(0.92), stroke);
         }
         Some(CellMark::LetThrough) => {
             let stroke = Stroke { width: 1.2, color: sketch.theme.mark };

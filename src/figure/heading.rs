@@ -1,10 +1,9 @@
 //! Title and formula above a figure.
 
-use super::caption::has_mask;
-use super::numbers::format_short;
+use super::attention_tex::attention_tex;
 use super::sketch::Sketch;
 use super::{Anchor, Face, FigureInput, Label, Point, formula};
-use crate::engine::{AttentionSpec, MaskRule, Precision, Scoring, SoftmaxAxis};
+use crate::engine::AttentionSpec;
 
 /// Size of the title, in points.
 const TITLE: f32 = 18.0;
@@ -25,7 +24,10 @@ pub struct Heading {
 impl Heading {
     /// The heading of a figure of one head. A scene without a title gets none.
     pub fn of_head(input: &FigureInput<'_>, head: usize, sketch: &Sketch) -> Self {
-        let mut heading = Self::of_spec(input, &input.in_force(head), sketch);
+        let mut heading = match input.gives_weights {
+            true => Self::plain(input.title, sketch), // the caption of the one matrix says where it is from
+            false => Self::of_spec(input, &input.in_force(head), sketch),
+        };
         if let (Some(head), true) = (input.head(head), input.heads.len() > 1) {
             let place = format!("   head {} of {}", head.query_head + 1, input.heads.len());
             heading.title = heading.title.push_colored(&place, sketch.theme.muted);
@@ -37,8 +39,14 @@ impl Heading {
         heading
     }
 
-    /// The heading of a figure of all heads: title and formula.
+    /// The heading of a figure of all heads: title and formula, which is not known of weights that were computed elsewhere.
     pub fn of_scene(input: &FigureInput<'_>, sketch: &Sketch) -> Self {
+        if input.gives_weights {
+            // There is no formula to claim.
+            let mut heading = Self::plain(input.title, sketch);
+            heading.title = heading.title.push_colored("   computed elsewhere", sketch.theme.muted);
+            return heading;
+        }
         Self::of_spec(input, &input.in_force(0), sketch)
     }
 
@@ -85,53 +93,4 @@ impl Heading {
         }
         sketch.extend(self.title.place(Point { x, y: baseline }, Anchor::Start));
     }
-}
-
-/// The formula in force, as TeX.
-fn attention_tex(input: &FigureInput<'_>, spec: &AttentionSpec) -> String {
-    let (q, k) = if input.is_rotated() { (r"Q_{\mathrm{rot}}", r"K_{\mathrm{rot}}") } else { ("Q", "K") };
-    let product = format!(r"{q}{k}^{{\top}}");
-    let cap = spec.softcap.map(tex_number);
-    let (factor, scores, divisor) = match &spec.scoring {
-        Scoring::ScaledDot => (String::new(), product, r"\sqrt{d_k}"),
-        Scoring::Dot => (String::new(), product, ""),
-        Scoring::Scale(scale) => (tex_number(*scale) + r"\,", product, ""),
-        Scoring::Additive { .. } => (String::new(), r"v^{\top}\tanh(W_q\,q+W_k\,k)".to_owned(), ""),
-        Scoring::General { .. } => (String::new(), format!(r"{q}W{k}^{{\top}}"), ""),
-    };
-    let divisor = format!("{}{divisor}", cap.as_deref().unwrap_or_default());
-    let mut argument = format!("{factor}{scores}");
-    if !divisor.is_empty() {
-        argument = format!(r"\frac{{{argument}}}{{{divisor}}}");
-    }
-    if let Some(cap) = cap {
-        argument = format!(r"{cap}\tanh\!\left({argument}\right)");
-    }
-    if has_mask(spec) {
-        argument += "+M";
-    }
-    if spec.mask.iter().any(|rule| matches!(rule, MaskRule::Alibi(_))) {
-        argument += r"+m\,(j-i)";
-    }
-    let softmax = match spec.softmax.over {
-        SoftmaxAxis::Keys => r"\mathrm{softmax}",
-        SoftmaxAxis::Queries => r"\mathrm{softmax}_{\mathrm{queries}}",
-    };
-    let softmax = match spec.sinks.is_empty() || spec.softmax.over == SoftmaxAxis::Queries {
-        true => softmax.to_owned(),
-        false => format!(r"{softmax}_{{\mathrm{{sink}}}}"),
-    };
-    let softmax = match input.heads.iter().any(|head| head.dropped.is_some()) {
-        true => format!(r"\mathrm{{dropout}}\,{softmax}"),
-        false => softmax,
-    };
-    let format = match spec.precision {
-        Precision::F64 => String::new(),
-        narrow => format!(r"\qquad\text{{in {}}}", narrow.label()),
-    };
-    format!(r"\mathrm{{Attention}}(Q,K,V)={softmax}\!\left({argument}\right)V{format}")
-}
-
-fn tex_number(value: f64) -> String {
-    format_short(value, 4).replace('−', "-").replace('∞', r"\infty")
 }

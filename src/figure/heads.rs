@@ -23,7 +23,9 @@ const SMALL_SIDE: f32 = 150.0;
 pub fn heads(input: &FigureInput<'_>, options: &FigureOptions) -> Drawing {
     let mut sketch = Sketch::new(options.theme.colors());
     let bottom = draw_multiples(&mut sketch, input, options);
-    draw_assembly(&mut sketch, input, options, bottom + 46.0);
+    if input.matrix(MatrixId::Concat, options.head).is_some() {
+        draw_assembly(&mut sketch, input, options, bottom + 46.0);
+    }
     if options.title {
         Heading::of_scene(input, &sketch).draw_above(&mut sketch, 0.0, -BAND - 34.0);
     }
@@ -146,8 +148,11 @@ fn part_heads(sketch: &mut Sketch, input: &FigureInput<'_>, grid: &Grid) {
 }
 
 fn words(input: &FigureInput<'_>, options: &FigureOptions) -> String {
-    let mut words =
-        vec![format!("Weights of {} heads reading {} KV heads.", input.heads.len(), input.kv_heads())];
+    let n_heads = input.heads.len();
+    let mut words = vec![match input.gives_weights {
+        true => format!("Weights of {n_heads} heads, computed elsewhere."),
+        false => format!("Weights of {n_heads} heads reading {} KV heads.", input.kv_heads()),
+    }];
     // More would not be listened to.
     for (i, head) in input.heads.iter().enumerate().take(4) {
         if let Some(largest) = weight_words(input, &head.attention.weights, options.decimals) {

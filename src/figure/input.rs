@@ -28,6 +28,8 @@ pub struct FigureInput<'a> {
     pub projection: Option<&'a Projection>,
     /// How attention comes to know where a token stands.
     pub position: Position,
+    /// Whether the weights were computed elsewhere and nothing else is known: no other matrix is shown then.
+    pub gives_weights: bool,
 }
 
 impl<'a> FigureInput<'a> {
@@ -43,6 +45,7 @@ impl<'a> FigureInput<'a> {
             spec: scene.attention_spec(),
             projection: scene.projection(),
             position: scene.spec().position,
+            gives_weights: scene.gives_weights(),
         }
     }
 
@@ -71,6 +74,9 @@ impl<'a> FigureInput<'a> {
     /// The matrix of that name, as the given head sees it. `None` where the scene has no such matrix.
     pub fn matrix(&self, id: MatrixId, head: usize) -> Option<&'a Matrix> {
         let stages = self.head(head)?;
+        if self.gives_weights && id != MatrixId::Weights {
+            return None;
+        }
         let projection = self.projection;
         match id {
             MatrixId::X => projection.map(|p| &*p.x),

@@ -79,7 +79,9 @@ pub fn let_through(input: &FigureInput<'_>, trace: &Trace, decimals: usize) -> V
     let number = |value| format_number(value, decimals);
     let masked = number(trace.mask.masked);
     let instead = match (fault, trace.soft_cap) {
-        (Fault::MaskMultiplied, _) => "the score is multiplied by 0, and exp(0) = 1 takes part".to_owned(),
+        (Fault::MaskMultiplied, _) => {
+            "the score is multiplied by 0 and takes part as 0, not as −∞".to_owned()
+        }
         (Fault::MaskAfterSoftmax, _) => format!("the softmax runs before the mask, over {masked} as well"),
         (Fault::SoftCapAfterMask, Some(cap)) => {
             format!(
@@ -87,12 +89,14 @@ pub fn let_through(input: &FigureInput<'_>, trace: &Trace, decimals: usize) -> V
                 c = format_short(cap.cap, decimals)
             )
         }
+        _ if !trace.mask.biases.is_empty() => String::new(), // the verdict says what is added, and what comes of it
         _ => format!("masked score {masked} in place of −∞"),
     };
-    vec![
+    let lines = vec![
         TraceLine::result(format!("by mistake not blocked: layer {} ({name}) should block it", layer + 1)),
         TraceLine::plain(instead),
-    ]
+    ];
+    lines.into_iter().filter(|line| !line.text.is_empty()).collect()
 }
 
 /// `ALiBi adds 0.25 · (1 − 3) = −0.5`: key position − query position, counted as on the axes.

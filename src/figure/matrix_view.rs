@@ -58,7 +58,12 @@ impl<'a> MatrixView<'a> {
         match hues_of(id) {
             Some(hues) => view.scale = view.signed(hues, options.theme.colors()),
             None if options.weights_per_row => view.row_tops = Some(row_tops(values)),
-            None => {}
+            // What is kept grows by 1/(1 − rate) and keeps its colour.
+            None => {
+                if let Some(dropped) = view.dropped {
+                    view.scale = view.scale.with_range(0.0, 1.0 / (1.0 - dropped.dropout.rate()));
+                }
+            }
         }
         Some(view)
     }

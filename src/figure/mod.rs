@@ -15,6 +15,7 @@
 //!
 //! This room does not know egui nor files.
 
+mod attention_tex;
 mod axis;
 mod board;
 mod board_columns;
@@ -31,6 +32,7 @@ mod font_data;
 mod fonts;
 mod formula;
 mod geometry;
+mod given_trace;
 mod hatch;
 mod heading;
 mod heads;

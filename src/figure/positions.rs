@@ -40,7 +40,10 @@ pub fn positions(input: &FigureInput<'_>, options: &FigureOptions) -> Drawing {
         }
         Position::None => {
             let mut sketch = Sketch::new(options.theme.colors());
-            let words = "This scene gives no positions; only its mask knows the order of the tokens.";
+            let words = match input.gives_weights {
+                true => "This scene gives only the weights; what positions did to them is not known.",
+                false => "This scene gives no positions; only its mask knows the order of the tokens.",
+            };
             sketch.text(words, sketch.muted(11.0), Point::default(), Anchor::Start);
             sketch.into_drawing(MARGIN, input.title.to_owned(), words.to_owned())
         }

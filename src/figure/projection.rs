@@ -17,7 +17,10 @@ const ROW_GAP: f32 = 34.0;
 pub fn projection(input: &FigureInput<'_>, options: &FigureOptions) -> Drawing {
     let mut sketch = Sketch::new(options.theme.colors());
     if input.projection.is_none() {
-        let words = "Q, K and V of this scene are given as they are; nothing is projected.";
+        let words = match input.gives_weights {
+            true => "This scene gives only the weights; nothing is projected.",
+            false => "Q, K and V of this scene are given as they are; nothing is projected.",
+        };
         sketch.text(words, sketch.muted(11.0), Point::default(), Anchor::Start);
         return sketch.into_drawing(MARGIN, input.title.to_owned(), words.to_owned());
     }

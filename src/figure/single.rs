@@ -9,7 +9,7 @@ use super::legend::legend;
 use super::matrix_view::MatrixView;
 use super::sizing::{self, CellPlan};
 use super::sketch::Sketch;
-use super::words::matrix_words;
+use super::words::{board_words, matrix_words};
 use super::{Anchor, AxisOf, Drawing, FigureInput, FigureOptions, Grid, MatrixId, Pin, Point, Size};
 use crate::scene::{Orientation, Stage};
 
@@ -20,22 +20,40 @@ pub fn stage(stage: Stage, input: &FigureInput<'_>, options: &FigureOptions) -> 
 
 /// One matrix. A scene that has no such matrix gets a sheet that says so.
 pub fn matrix(id: MatrixId, input: &FigureInput<'_>, options: &FigureOptions) -> Drawing {
-    let mut sketch = Sketch::new(options.theme.colors());
+    let sketch = Sketch::new(options.theme.colors());
+    let heading = Heading::plain(input.title, &sketch);
+    sheet(sketch, id, input, options, &heading, matrix_words(input, id, options))
+}
+
+/// The weights of one head that were computed elsewhere, as the board of a scene that gives nothing else.
+pub fn given_weights(input: &FigureInput<'_>, options: &FigureOptions) -> Drawing {
+    let sketch = Sketch::new(options.theme.colors());
+    let heading = Heading::of_head(input, options.head, &sketch);
+    sheet(sketch, MatrixId::Weights, input, options, &heading, board_words(input, options))
+}
+
+fn sheet(
+    mut sketch: Sketch,
+    id: MatrixId,
+    input: &FigureInput<'_>,
+    options: &FigureOptions,
+    heading: &Heading,
+    words: String,
+) -> Drawing {
     let turned = options.orientation == Orientation::QueriesAsColumns;
     let Some(view) = MatrixView::new(input, id, options).map(|view| view.transposed(turned)) else {
         let words = format!("This scene has no matrix of that name ({}).", super::caption::name(id, false));
         sketch.text(&words, sketch.muted(11.0), Point::default(), Anchor::Start);
         return sketch.into_drawing(MARGIN, input.title.to_owned(), words);
     };
-    let plan = plan(&view);
+    let plan = if options.digits { plan(&view) } else { color_plan(&view) };
     let grid = view.draw(&mut sketch, Point::default(), plan);
     draw_axes(&mut sketch, input, options, &grid);
     draw_below(&mut sketch, input, options, &view, &grid);
     draw_pin(&mut sketch, input, options, &grid);
     if options.title {
-        Heading::plain(input.title, &sketch).draw_above(&mut sketch, 0.0, -BAND - 16.0);
+        heading.draw_above(&mut sketch, 0.0, -BAND - 16.0);
     }
-    let words = matrix_words(input, id, options);
     sketch.into_drawing(MARGIN, input.title.to_owned(), words)
 }
 
@@ -43,15 +61,17 @@ pub fn matrix(id: MatrixId, input: &FigureInput<'_>, options: &FigureOptions) ->
 pub fn plan(view: &MatrixView<'_>) -> CellPlan {
     let (down, across) = (view.down(), view.across());
     if down.max(across) > sizing::DIGITS_UP_TO {
-        let cell = Size {
-            width: sizing::color_cell(across, sizing::COLOR_SIDE),
-            height: sizing::color_cell(down, sizing::COLOR_SIDE),
-        };
-        return CellPlan { cell, digits: None };
+        return color_plan(view);
     }
     let height = sizing::row_height(down.max(across));
     let digits = sizing::digits_for_row(height);
     CellPlan { cell: Size { width: view.cell_width(digits), height }, digits: Some(digits) }
+}
+
+/// Cells without digits.
+fn color_plan(view: &MatrixView<'_>) -> CellPlan {
+    let side = |n| sizing::color_cell(n, sizing::COLOR_SIDE);
+    CellPlan { cell: Size { width: side(view.across()), height: side(view.down()) }, digits: None }
 }
 
 /// What the rows of a matrix stand for, and what its columns do.
@@ -107,7 +127,10 @@ fn draw_below(
     let mut caption = Caption::new(view.id, view.transposed, (grid.rows, grid.cols), sketch.theme);
     if let Some(head) = input.head(options.head) {
         caption = caption.of_head(view.id, head, sketch.theme);
-        let done = operation(view.id, view.transposed, &input.in_force(options.head), head);
+        let done = match input.gives_weights {
+            true => "computed elsewhere".to_owned(),
+            false => operation(view.id, view.transposed, &input.in_force(options.head), head),
+        };
         let place = (input.heads.len() > 1).then(|| head_words(input, options.head));
         let parts: Vec<String> =
             [Some(done), place].into_iter().flatten().filter(|s| !s.is_empty()).collect();

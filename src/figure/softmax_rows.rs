@@ -19,7 +19,7 @@ const SIZE: f32 = 10.5;
 
 /// Whether the scene is small enough, and its softmax the usual one.
 fn is_shown(parts: &Parts<'_>) -> bool {
-    let softmax = parts.input.spec.softmax;
+    let softmax = parts.spec.softmax;
     let usual = softmax.over == SoftmaxAxis::Keys && softmax.form == SoftmaxForm::Stable;
     let small = (1..=LARGEST_N_Q).contains(&parts.n_q()) && (1..=LARGEST_N_K).contains(&parts.n_k());
     parts.options.softmax_rows && usual && small
@@ -76,10 +76,16 @@ fn sum_in_words(parts: &Parts<'_>, query: usize) -> String {
     let decimals = parts.options.decimals;
     let attention = parts.attention;
     let maximum = attention.row_max[query];
-    let visible = (0..parts.n_k()).filter(|key| attention.allows(query, *key));
-    let terms: Vec<String> = visible
-        .map(|key| format_number((attention.masked_scores.get(query, key) - maximum).exp(), decimals))
-        .collect();
+    // What a mask hides has a score of −∞; what a mistake lets through has another.
+    let is_hidden = |key: usize| {
+        !attention.allows(query, key) && attention.masked_scores.get(query, key) == f64::NEG_INFINITY
+    };
+    let exp = |score: f64| format_number((score - maximum).exp(), decimals);
+    let visible = (0..parts.n_k()).filter(|key| !is_hidden(*key));
+    let mut terms: Vec<String> = visible.map(|key| exp(attention.masked_scores.get(query, key))).collect();
+    if let (Some(sink), false) = (parts.spec.sink_of(parts.head.query_head), terms.is_empty()) {
+        terms.push(format!("{} (sink)", exp(sink)));
+    }
     let [_, sum] = parts.row_sums(query, decimals);
     if terms.is_empty() {
         return "no visible key".to_owned();

@@ -1,5 +1,6 @@
 //! A trace in words and numbers: what the inspector shows and the trace figure draws.
 
+use super::given_trace::given_trace;
 use super::mask_words::{let_through, verdict};
 use super::numbers::{format_number, format_short};
 use super::shorten::shorten_to_graphemes;
@@ -85,6 +86,9 @@ pub struct Writing {
 pub fn trace_text(input: &FigureInput<'_>, head: usize, pin: Pin, writing: Writing) -> Option<TraceText> {
     let decimals = writing.decimals;
     let head = input.head(head)?;
+    if input.gives_weights {
+        return given_trace(input, head, pin, writing);
+    }
     let pair = (pin.query, pin.key);
     let traced = |carry| trace(&head.input, input.spec, head.query_head, pair, carry);
     // Mistakes that are nothing but other settings are spelt out as those settings.
@@ -120,11 +124,17 @@ pub fn trace_text(input: &FigureInput<'_>, head: usize, pin: Pin, writing: Writi
         sections.push(output);
     }
     sections.extend(through_w_o(input, pin, writing));
-    let name = |labels: &[String], index: usize| {
-        labels.get(index).map_or_else(|| (index + 1).to_string(), |label| shorten_to_graphemes(label, 32))
-    };
-    let title = format!("{} → {}", name(input.query_labels, pin.query), name(input.key_labels, pin.key));
-    Some(TraceText { title, sections })
+    Some(TraceText { title: title_of(input, pin), sections })
+}
+
+/// `sat → cat`.
+pub(super) fn title_of(input: &FigureInput<'_>, pin: Pin) -> String {
+    format!("{} → {}", label_of(input.query_labels, pin.query), label_of(input.key_labels, pin.key))
+}
+
+/// A label, or the number of the position where there is none.
+pub(super) fn label_of(labels: &[String], index: usize) -> String {
+    labels.get(index).map_or_else(|| (index + 1).to_string(), |label| shorten_to_graphemes(label, 32))
 }
 
 fn raw_score(trace: &Trace, writing: Writing) -> TraceSection {
@@ -232,7 +242,11 @@ fn softmax(trace: &SoftmaxTrace, (query, key): (usize, usize), writing: Writing)
     ];
     lines.extend(trace.sink.map(|sink| {
         let share = number(trace.sink_exp / trace.sum);
-        TraceLine::muted(format!("its last term is the sink, exp of {}: it takes {share}", number(sink)))
+        let exponent = match trace.subtracted {
+            0.0 => number(sink),
+            subtracted => difference(sink, subtracted, writing.decimals),
+        };
+        TraceLine::muted(format!("the last term is the sink, exp({exponent}): it takes {share}"))
     }));
     let weight = if is_blocked { 0.0 } else { term.exp / trace.sum };
     lines.push(TraceLine::result(format!("{exp} / {} = {}", number(trace.sum), own_number(weight))));

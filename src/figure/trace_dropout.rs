@@ -11,6 +11,8 @@ pub fn dropout(trace: &DropoutTrace, writing: Writing) -> TraceSection {
     let kept = format_short(1.0 - trace.rate, writing.decimals.max(4));
     let line = if trace.is_kept {
         format!("kept: {} / {kept} = {}", number(trace.before), number(trace.after))
+    } else if trace.before == 0.0 {
+        "dropped, though it was 0 already".to_owned()
     } else {
         format!("dropped: {} becomes 0", number(trace.before))
     };

@@ -3,7 +3,7 @@
 use super::numbers::{format_number, format_short};
 use super::trace::{TraceLine, TraceSection, Writing, elided, factor};
 use super::{FigureInput, Pin};
-use crate::engine::{Carry, Matrix, OutputTrace, SumOfProducts, trace_product};
+use crate::engine::{Carry, Fault, Matrix, OutputTrace, SumOfProducts, trace_product};
 use crate::scene::HeadEvaluation;
 
 /// So many entries of a vector are shown before it is shortened.
@@ -101,8 +101,16 @@ pub fn projections(
     ];
     rows.into_iter()
         .map(|(title, name, x, w, b, row, first, result)| {
-            let columns = (first, result.cols());
-            let lines = projected((x, w, b.as_deref()), (name, row), columns, writing);
+            let d = result.cols();
+            let place = |i: usize| match input.fault() {
+                // Row by row, the pieces of all tokens of a head come before those of the next head.
+                Some(Fault::SplitWithoutTranspose) => {
+                    let at = first * x.rows() + row * d + i;
+                    (at / w.cols(), at % w.cols())
+                }
+                _ => (row, first + i),
+            };
+            let lines = projected((x, w, b.as_deref()), name, (d, &place), writing);
             TraceSection { is_preparation: true, ..TraceSection::new(title, lines) }
         })
         .collect()
@@ -113,20 +121,21 @@ pub fn through_w_o(input: &FigureInput<'_>, pin: Pin, writing: Writing) -> Optio
     let projection = input.projection?;
     let w_o = projection.w_o.as_ref()?;
     let operands = (input.concat, &**w_o, projection.b_o.as_deref());
-    let lines = projected(operands, ("o", pin.query), (0, w_o.cols()), writing);
+    let lines = projected(operands, "o", (w_o.cols(), &|i| (pin.query, i)), writing);
     Some(TraceSection::new("Output row of all heads = concat W_O", lines))
 }
 
+/// One line for each of `n` entries; `place` tells the row and the column of the product where entry i stands.
 fn projected(
     (x, w, b): (&Matrix, &Matrix, Option<&[f64]>),
-    (name, row): (&str, usize),
-    (first, n): (usize, usize),
+    name: &str,
+    (n, place): (usize, &dyn Fn(usize) -> (usize, usize)),
     writing: Writing,
 ) -> Vec<TraceLine> {
     let most = if writing.in_full { n } else { MOST_TRACED };
     let mut lines: Vec<TraceLine> = (0..n.min(most))
         .filter_map(|i| {
-            let sum = trace_product(x, w, b, (row, first + i), Carry::Exact)?;
+            let sum = trace_product(x, w, b, place(i), Carry::Exact)?;
             Some(TraceLine::plain(format!("{name}[{}] = {}", i + 1, product_sum(&sum, writing))))
         })
         .collect();

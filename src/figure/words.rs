@@ -15,13 +15,16 @@ pub fn board_words(input: &FigureInput<'_>, options: &FigureOptions) -> String {
     let Some(head) = input.head(options.head) else {
         return "Nothing to show: the scene has no heads.".to_owned();
     };
-    let mut words = vec![format!(
-        "Attention with {}, {}, key width {} and value width {}.",
-        counted(head.input.q.rows(), "query", "queries"),
-        counted(head.input.k.rows(), "key", "keys"),
-        head.input.k.cols(),
-        head.input.v.cols(),
-    )];
+    let (n_q, n_k) = (head.input.q.rows(), head.input.k.rows());
+    let (queries, keys) = (counted(n_q, "query", "queries"), counted(n_k, "key", "keys"));
+    let mut words = vec![match input.gives_weights {
+        true => format!("Weights of {queries} over {keys}, computed elsewhere."),
+        false => format!(
+            "Attention with {queries}, {keys}, key width {} and value width {}.",
+            head.input.k.cols(),
+            head.input.v.cols(),
+        ),
+    }];
     if input.heads.len() > 1 {
         words.push(format!("Head {} of {}.", head.query_head + 1, input.heads.len()));
     }
@@ -61,7 +64,7 @@ fn position_words(input: &FigureInput<'_>, head: &HeadEvaluation) -> Vec<String>
             ));
         }
     }
-    if input.spec.precision != Precision::F64 {
+    if input.spec.precision != Precision::F64 && !input.gives_weights {
         words.push(format!("Every stage is stored in {}.", input.spec.precision.label()));
     }
     words

@@ -56,11 +56,16 @@ static SCENES: &[Bundled] = bundled![
     "37_window_stride_global",
     "38_half_precision_overflow",
     "39_lost_differences",
+    "40_maps_from_elsewhere",
 ];
 
 /// Tensor files that bundled scenes refer to, under the paths by which they do.
 static FILES: &[(&str, &[u8])] = &[
     ("models/bank_loan.safetensors", include_bytes!("../../scenes/models/bank_loan.safetensors")),
+    (
+        "models/bank_loan_weights.safetensors",
+        include_bytes!("../../scenes/models/bank_loan_weights.safetensors"),
+    ),
     ("models/bank_river.safetensors", include_bytes!("../../scenes/models/bank_river.safetensors")),
 ];
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::given;
 use super::mistakes;
 use super::positions::{Prepared, prepared};
 use super::projection::project_with;
@@ -9,11 +10,12 @@ use super::warnings::not_finite_rows;
 use super::{AlibiBias, Evaluation, HeadEvaluation, Scene};
 use crate::engine::{
     Attention, AttentionSpec, Cancelled, Check, CheckOutcome, CheckedHead, Dropped, Fault, HeadInput, Matrix,
-    Precision, Progress, alibi_bias, attend, attend_fast, attend_in_with, concat_heads, faulty_concat,
-    spec_in_force, standing_checks_of,
+    Precision, Progress, alibi_bias, attend, attend_fast, attend_in_with, checks_of_given_weights,
+    concat_heads, faulty_concat, spec_in_force, standing_checks_of,
 };
 
-/// Every stage of every head, the heads side by side, and the output: concat · W_O + b_o where the scene has them.
+/// Every stage of every head, the heads side by side, and the output: concat · W_O + b_o where the scene has them. Where only
+/// the [weights are given](Scene::gives_weights), they are all there is: the other stages are empty.
 ///
 /// Cannot fail: a [`Scene`] is valid. Takes time in proportion to heads · n_q · n_k · (d_k + d_v).
 pub fn evaluate(scene: &Scene) -> Evaluation {
@@ -28,21 +30,15 @@ pub fn evaluate(scene: &Scene) -> Evaluation {
 /// # Errors
 /// [`Cancelled`] when `progress` was cancelled before the end.
 pub fn evaluate_with(scene: &Scene, progress: &Progress) -> Result<Evaluation, Cancelled> {
-    let meant = scene.spec().fault.and_then(|fault| Some((fault, scene.as_meant()?)));
-    let of_meant = meant.as_ref().map_or(0, |(_, meant)| meant.rows_to_compute());
-    progress.announce(scene.rows_to_compute().saturating_add(of_meant));
-    let mut evaluation = as_it_is(scene, progress)?;
-    if let Some((fault, meant)) = meant {
-        let effect = mistakes::effect(fault, &as_it_is(&meant, progress)?, &evaluation);
-        evaluation.warnings.insert(0, mistakes::warning(scene, effect));
-        evaluation.fault = Some(effect);
-    }
-    Ok(evaluation)
+    progress.announce(scene.rows_to_compute());
+    computed(scene, progress)
 }
 
-/// The evaluation, not yet compared with what was meant.
-fn as_it_is(scene: &Scene, progress: &Progress) -> Result<Evaluation, Cancelled> {
+fn computed(scene: &Scene, progress: &Progress) -> Result<Evaluation, Cancelled> {
     progress.check()?;
+    if let Some(given) = scene.given() {
+        return Ok(given::evaluation(scene, given));
+    }
     let heads = prepared(scene, progress)?
         .into_iter()
         .enumerate()
@@ -52,7 +48,13 @@ fn as_it_is(scene: &Scene, progress: &Progress) -> Result<Evaluation, Cancelled>
     let output = projected(scene, &concat, progress)?;
     progress.check()?;
     let warnings = warnings(scene, &heads);
-    Ok(Evaluation { heads, concat, output, fault: None, warnings })
+    let mut evaluation = Evaluation { heads, concat, output, fault: None, warnings };
+    if let (Some(fault), Some(meant)) = (scene.spec().fault, scene.as_meant()) {
+        let effect = mistakes::effect(fault, &computed(&meant, progress)?, &evaluation);
+        evaluation.warnings.insert(0, mistakes::warning(scene, effect));
+        evaluation.fault = Some(effect);
+    }
+    Ok(evaluation)
 }
 
 fn head(
@@ -100,20 +102,6 @@ fn stages_of(
     }
 }
 
-/// The heads side by side, times W_O plus b_o where the scene has them. Shape (n_q, d_out).
-pub(super) fn projected(
-    scene: &Scene,
-    concat: &Arc<Matrix>,
-    progress: &Progress,
-) -> Result<Arc<Matrix>, Cancelled> {
-    match scene.projection().and_then(|projection| Some((projection.w_o.as_ref()?, projection))) {
-        Some((w_o, projection)) => {
-            project_with(concat, w_o, projection.b_o.as_deref(), progress).map(Arc::new)
-        }
-        None => Ok(Arc::clone(concat)),
-    }
-}
-
 fn dropped(scene: &Scene, input: &HeadInput, attention: &Attention, query_head: usize) -> Option<Dropped> {
     let spec = scene.attention_spec();
     let in_force = spec_in_force(spec, input.q.rows(), input.k.rows(), input.k.cols(), query_head);
@@ -126,6 +114,20 @@ fn concat(scene: &Scene, heads: &[HeadEvaluation]) -> Matrix {
     match scene.spec().fault {
         Some(Fault::MergeWithoutTranspose) => faulty_concat(&outputs),
         _ => concat_heads(&outputs),
+    }
+}
+
+/// The heads side by side, times W_O plus b_o where the scene has them. Shape (n_q, d_out).
+pub(super) fn projected(
+    scene: &Scene,
+    concat: &Arc<Matrix>,
+    progress: &Progress,
+) -> Result<Arc<Matrix>, Cancelled> {
+    match scene.projection().and_then(|projection| Some((projection.w_o.as_ref()?, projection))) {
+        Some((w_o, projection)) => {
+            project_with(concat, w_o, projection.b_o.as_deref(), progress).map(Arc::new)
+        }
+        None => Ok(Arc::clone(concat)),
     }
 }
 
@@ -162,6 +164,9 @@ fn outcomes(scene: &Scene, evaluation: &Evaluation, progress: &Progress) -> Vec<
             attention,
         })
         .collect();
+    if let Some(given) = scene.given() {
+        return checks_of_given_weights(&heads, given.judged_in());
+    }
     let again = |input: &HeadInput, spec: &AttentionSpec, query_head: usize| {
         // Once stopped, the stages at hand stand in for new ones, so that the checks end at once.
         stages_of(input, spec, query_head, progress)

@@ -172,7 +172,7 @@ pub(super) fn per_head(spec: &SceneSpec, inputs: &Inputs, resolver: &mut Resolve
         resolver.complain("view.head", message);
     }
     let n_sinks = spec.sinks.len();
-    if n_sinks != 0 && n_sinks != n_heads {
+    if n_sinks != 0 && n_sinks != n_heads && !matches!(inputs, Inputs::Weights(..)) {
         let message = format!("there are {n_sinks} sinks but {n_heads} query heads; every head needs one");
         resolver.complain("sinks", message);
     }

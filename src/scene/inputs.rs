@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::given::{self, GivenWeights};
 use super::model::{Input, MatrixSource};
 use super::projection::{self, Projection};
 use super::resolve::Resolver;
@@ -13,8 +14,15 @@ pub(super) const MAX_HEADS: usize = 4096;
 /// Where the engine's input comes from, resolved.
 #[derive(Debug)]
 pub(super) enum Inputs {
-    Heads { q: Vec<Arc<Matrix>>, k: Vec<Arc<Matrix>>, v: Vec<Arc<Matrix>>, sizes: Sizes },
+    Heads {
+        q: Vec<Arc<Matrix>>,
+        k: Vec<Arc<Matrix>>,
+        v: Vec<Arc<Matrix>>,
+        sizes: Sizes,
+    },
     Projected(Projection, Sizes),
+    /// Only the weights, computed elsewhere; widths are 0.
+    Weights(GivenWeights, Sizes),
 }
 
 /// Every size of a scene.
@@ -34,20 +42,28 @@ pub(super) struct Sizes {
 impl Inputs {
     pub fn sizes(&self) -> &Sizes {
         match self {
-            Self::Heads { sizes, .. } | Self::Projected(_, sizes) => sizes,
+            Self::Heads { sizes, .. } | Self::Projected(_, sizes) | Self::Weights(_, sizes) => sizes,
         }
     }
 
-    /// Q, K and V of each query head; a mistake between the heads is made. Counts the rows that it projects.
+    /// Q, K and V of each query head, without columns where only the weights are known; a mistake between the heads is made.
+    /// Counts the rows that it projects.
     pub fn head_inputs(
         &self,
         fault: Option<Fault>,
         progress: &Progress,
     ) -> Result<Vec<HeadInput>, Cancelled> {
-        let Sizes { heads, kv_heads, .. } = *self.sizes();
+        let Sizes { n_q, n_k, heads, kv_heads, .. } = *self.sizes();
         let (q, k, v) = match self {
             Self::Heads { q, k, v, .. } => (q.clone(), k.clone(), v.clone()),
             Self::Projected(projection, _) => projection.split(heads, kv_heads, fault, progress)?,
+            Self::Weights(..) => {
+                let unknown = |n| {
+                    let nothing = Arc::new(Matrix::zeros(n, 0));
+                    vec![nothing; heads]
+                };
+                (unknown(n_q), unknown(n_k), unknown(n_k))
+            }
         };
         let per_query_head = |(head, q): (usize, &Arc<Matrix>)| {
             let kv_head = kv_head_of(head, heads, kv_heads, fault);
@@ -94,6 +110,7 @@ pub(super) fn resolve(input: &Input, resolver: &mut Resolver<'_>) -> Option<Inpu
             heads(q?, k?, v?, resolver)
         }
         Input::Projected(projected) => projection::resolve(projected, resolver),
+        Input::Weights { file, name } => given::resolve(file, name.as_deref(), resolver),
     }
 }
 
@@ -101,18 +118,25 @@ fn tensor(file: &str, name: &str, letter: &str, resolver: &mut Resolver<'_>) -> 
     match resolver.files.heads(file, name) {
         Ok(heads) => Some(heads),
         Err(error) => {
-            let names = resolver.files.tensor_names(file);
-            let hint = match super::nearest::nearest(name, names.iter().copied()) {
-                _ if names.contains(&name) => None,
-                Some(nearest) => Some(format!("did you mean `{nearest}`?")),
-                None => Some(format!("it has {}", super::syntax::shorten(&names.join(", ")))),
-            };
             resolver.complain(format!("input.{letter}"), format!("\"{file}\" cannot be used: {error}"));
-            if let (Some(complaint), Some(hint)) = (resolver.complaints.last_mut(), hint) {
-                complaint.hint = Some(hint);
-            }
+            hint_at_tensors(file, name, resolver);
             None
         }
+    }
+}
+
+/// Where a file has no tensor of this name, tells in the last complaint which it has.
+pub(super) fn hint_at_tensors(file: &str, name: &str, resolver: &mut Resolver<'_>) {
+    let names = resolver.files.tensor_names(file);
+    if names.contains(&name) || names.is_empty() {
+        return;
+    }
+    let hint = match super::nearest::nearest(name, names.iter().copied()) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => format!("it has {}", super::syntax::shorten(&names.join(", "))),
+    };
+    if let Some(complaint) = resolver.complaints.last_mut() {
+        complaint.hint = Some(hint);
     }
 }
 

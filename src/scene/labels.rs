@@ -63,7 +63,9 @@ fn from_file(
     files: &TensorFiles,
     warnings: &mut Vec<Complaint>,
 ) -> (Vec<String>, Vec<String>) {
-    let Input::Tensors { file, .. } = &spec.input else { return (numbers(n_q), numbers(n_k)) };
+    let (Input::Tensors { file, .. } | Input::Weights { file, .. }) = &spec.input else {
+        return (numbers(n_q), numbers(n_k));
+    };
     let tokens = match files.tokens(file) {
         Ok(tokens) => tokens,
         Err(error) => {

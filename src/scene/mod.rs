@@ -2,7 +2,7 @@
 //!
 //! | part | what it does |
 //! |---|---|
-//! | [`read()`] | text → located tree (`syntax`) → [`SceneSpec`] (`decode`) → [`Scene`] (`inputs`, `projection`, `fit`, `room`, `labels`) |
+//! | [`read()`] | text → located tree (`syntax`) → [`SceneSpec`] (`decode`) → [`Scene`] (`inputs`, `projection`, `given`, `fit`, `room`, `labels`) |
 //! | [`evaluate()`] | [`Scene`] → [`Evaluation`]; [`OutputScene`] → [`Outputs`] where the stages would not fit |
 //! | [`write()`], [`rewrite()`] | [`SceneSpec`] → text, fresh or with only the changes in it |
 //! | [`Complaint`] | what is wrong, and where in the file |
@@ -18,6 +18,7 @@ mod edits;
 mod evaluate;
 mod evaluation;
 mod fit;
+mod given;
 mod inputs;
 mod labels;
 mod layout;

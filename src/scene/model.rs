@@ -83,6 +83,14 @@ pub enum Input {
         /// Name of the tensor that holds V.
         v: String,
     },
+    /// Attention maps that were computed elsewhere: only the weights are known. Shape (heads, n_q, n_k), or (n_q, n_k), or
+    /// (1, heads, n_q, n_k).
+    Weights {
+        /// Path relative to the scene: a safetensors file, or an `.npy` file.
+        file: String,
+        /// Name of the tensor in a safetensors file; `None` for an `.npy` file, which holds one array without a name.
+        name: Option<String>,
+    },
 }
 
 /// Hidden states and the weights that make Q, K and V of them.

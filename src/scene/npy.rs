@@ -4,6 +4,7 @@ use half::f16;
 
 use super::decode::plural;
 use super::tensors::{Array, FileError, grouped};
+use crate::engine::Precision;
 
 /// What an `.npy` file begins with.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
@@ -38,7 +39,7 @@ pub(super) fn read_npy(bytes: &[u8]) -> Result<Array, FileError> {
             plural(shape.len(), "axis").replace("axiss", "axes")
         )));
     }
-    Ok(Array { shape, data: numbers })
+    Ok(Array { shape, data: numbers, kept_in: kind.precision() })
 }
 
 /// The header's text and the bytes behind it.
@@ -108,6 +109,15 @@ impl ElementKind {
             _ => return Err(unknown()),
         };
         Ok(Self { big_endian, kind: *kind, size })
+    }
+
+    /// The number format that holds these numbers; whole numbers lose nothing in the widest.
+    fn precision(&self) -> Precision {
+        match (self.kind, self.size) {
+            (b'f', 2) => Precision::F16,
+            (b'f', 4) => Precision::F32,
+            _ => Precision::F64,
+        }
     }
 
     fn value(&self, bytes: &[u8]) -> f64 {

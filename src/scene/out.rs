@@ -28,7 +28,7 @@ pub(super) enum Out {
 pub(super) type Fields = Vec<(&'static str, Out)>;
 
 /// Every field that can be left out, and those around it, in the order in which they are written.
-pub(super) const ORDER: [&str; 48] = [
+pub(super) const ORDER: [&str; 50] = [
     "title",
     "topic",
     "notes",
@@ -36,6 +36,8 @@ pub(super) const ORDER: [&str; 48] = [
     "queries",
     "keys",
     "input",
+    "file",
+    "name",
     "x",
     "context",
     "heads",
@@ -144,6 +146,11 @@ fn input(input: &Input) -> Out {
         Input::Tensors { file, q, k, v } => {
             let names = [("file", file), ("q", q), ("k", k), ("v", v)];
             Out::Group("Tensors", names.map(|(name, text)| (name, Out::Text(text.clone()))).to_vec())
+        }
+        Input::Weights { file, name } => {
+            let mut fields = vec![("file", Out::Text(file.clone()))];
+            fields.extend(name.iter().map(|name| ("name", Out::Text(name.clone()))));
+            Out::Group("Weights", fields)
         }
         Input::Projected(projected) => {
             let Projected { x, context, heads, kv_heads, w_q, w_k, w_v, b_q, b_k, b_v, w_o, b_o } =

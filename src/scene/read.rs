@@ -87,7 +87,7 @@ pub fn named_files(spec: &SceneSpec) -> Vec<&str> {
             sources.extend([&projected.w_q, &projected.w_k, &projected.w_v]);
             sources.extend(&projected.w_o);
         }
-        Input::Tensors { file, .. } => paths.push(file.as_str()),
+        Input::Tensors { file, .. } | Input::Weights { file, .. } => paths.push(file.as_str()),
     }
     match &spec.scoring {
         ScoringSpec::ScaledDot | ScoringSpec::Dot | ScoringSpec::Scale(_) => {}

@@ -1,7 +1,7 @@
 //! Whether what is to be computed can be held in memory. Judged before anything is reserved for it.
 
 use super::inputs::{Inputs, Sizes};
-use super::model::{Position, SceneSpec, ScoringSpec};
+use super::model::{Input, Position, SceneSpec, ScoringSpec};
 use super::resolve::{Resolver, grouped_wide};
 use super::tensors::grouped;
 use crate::engine::{OutputError, Precision, SoftmaxAxis, SoftmaxForm, StageMemory};
@@ -61,13 +61,17 @@ pub(super) fn judge(spec: &SceneSpec, inputs: &Inputs, keeps: Keeps, resolver: &
 /// Raw, scaled and masked scores, weights, who blocks each pair, outputs and projections.
 fn stage_bytes(spec: &SceneSpec, inputs: &Inputs) -> Option<u128> {
     let Sizes { n_q, n_k, d_v, heads, .. } = *inputs.sizes();
+    if matches!(inputs, Inputs::Weights(..)) {
+        return (n_q as u128 * n_k as u128).checked_mul(heads as u128 * BYTES_PER_NUMBER); // and nothing else
+    }
     let has_mask = !spec.mask.is_empty() || spec.position == Position::Alibi;
     let stages = StageMemory { heads, n_q, n_k, d_v, has_mask }.bytes()?;
-    // ALiBi keeps its bias, a narrow format its unrounded products, dropout what is left, a mistake what was meant beside it.
+    // ALiBi keeps its bias, a narrow format its unrounded products, dropout what is left of the weights.
     let kept = u128::from(spec.position == Position::Alibi)
         + u128::from(spec.precision != Precision::F64)
-        + u128::from(spec.dropout.is_some())
-        + 4 * u128::from(spec.fault.is_some());
+        + u128::from(spec.dropout.is_some());
+    // Beside a mistake what was meant is computed for comparison.
+    let stages = stages.checked_mul(1 + u128::from(spec.fault.is_some()))?;
     let pairs = (n_q as u128 * n_k as u128).checked_mul(heads as u128)?;
     stages.checked_add(pairs.checked_mul(BYTES_PER_NUMBER * kept)?)?.checked_add(output_bytes(inputs)?)
 }
@@ -81,14 +85,12 @@ fn output_bytes(inputs: &Inputs) -> Option<u128> {
 
 /// What of a scene needs its stages, if anything does: the field and why.
 pub(super) fn without_output_form(spec: &SceneSpec) -> Option<(&'static str, String)> {
+    if matches!(spec.input, Input::Weights { .. }) {
+        let message = "this input gives the weights alone; there are no values to make an output of";
+        return Some(("input", message.to_owned()));
+    }
     if matches!(spec.scoring, ScoringSpec::Additive { .. } | ScoringSpec::General { .. }) {
         return Some(("scoring", OutputError::Scorer.to_string()));
-    }
-    if spec.softmax.over == SoftmaxAxis::Queries {
-        return Some(("softmax.over", OutputError::OverQueries.to_string()));
-    }
-    if spec.softmax.form == SoftmaxForm::Naive {
-        return Some(("softmax.form", OutputError::Naive.to_string()));
     }
     if spec.fault.is_some() {
         return Some(("fault", OutputError::Fault.to_string()));
@@ -96,6 +98,12 @@ pub(super) fn without_output_form(spec: &SceneSpec) -> Option<(&'static str, Str
     if spec.dropout.is_some() {
         let message = "the output-only form keeps no weights that could be dropped; leave dropout out or keep the stages";
         return Some(("dropout", message.to_owned()));
+    }
+    if spec.softmax.over == SoftmaxAxis::Queries {
+        return Some(("softmax.over", OutputError::OverQueries.to_string()));
+    }
+    if spec.softmax.form == SoftmaxForm::Naive {
+        return Some(("softmax.form", OutputError::Naive.to_string()));
     }
     let narrow = (spec.precision != Precision::F64).then(|| spec.precision.label());
     narrow.map(|narrow| {

@@ -3,9 +3,10 @@
 use std::sync::{Arc, OnceLock};
 
 use super::complaint::Complaint;
+use super::given::{self, GivenWeights};
 use super::inputs::{Inputs, kv_head_of};
 use super::labels::labels;
-use super::model::{DropoutSpec, Position, SceneSpec};
+use super::model::{DropoutSpec, Input, Position, SceneSpec};
 use super::projection::Projection;
 use super::resolve::Resolver;
 use super::room::{self, Keeps};
@@ -50,11 +51,20 @@ impl Scene {
     pub(super) fn build(spec: SceneSpec, files: &TensorFiles, keeps: Keeps) -> Result<Self, Vec<Complaint>> {
         let mut resolver = Resolver::new(files);
         let mut inputs = inputs::resolve(&spec.input, &mut resolver);
-        let scoring = fit::scoring(&spec.scoring, inputs.as_ref(), &mut resolver);
+        let is_given = matches!(spec.input, Input::Weights { .. });
+        // What says how weights are made is judged by its shapes only where weights are made.
+        let made_of = inputs.as_ref().filter(|_| !is_given);
+        let scoring = fit::scoring(&spec.scoring, made_of, &mut resolver);
         fit::settings(&spec, &mut resolver);
-        fit::positions(&spec, inputs.as_ref(), &mut resolver);
-        if let Some(inputs) = &inputs {
+        if is_given {
+            given::settings(&spec, &mut resolver);
+        } else {
+            fit::positions(&spec, made_of, &mut resolver);
+        }
+        if let Some(inputs) = made_of {
             fit::masks(&spec.mask, inputs, &mut resolver);
+        }
+        if let Some(inputs) = &inputs {
             fit::per_head(&spec, inputs, &mut resolver);
             room::judge(&spec, inputs, keeps, &mut resolver);
         }
@@ -81,7 +91,10 @@ impl Scene {
             mask: mask_of(&spec, inputs.sizes().heads),
             position_offset: spec.position_offset,
             softmax: spec.softmax,
-            precision: spec.precision,
+            precision: match &inputs {
+                Inputs::Weights(given, _) => given.kept_in,
+                Inputs::Heads { .. } | Inputs::Projected(..) => spec.precision,
+            },
             sinks: Arc::new(spec.sinks.clone()),
             fault: spec.fault.map(|fault| fault_in_force(fault, &inputs)),
         };
@@ -112,7 +125,7 @@ impl Scene {
         self.inner.inputs.sizes().n_k
     }
 
-    /// Width of a key of one head.
+    /// Width of a key of one head; 0 where only the [weights are given](Self::gives_weights).
     pub fn d_k(&self) -> usize {
         self.inner.inputs.sizes().d_k
     }
@@ -122,7 +135,7 @@ impl Scene {
         self.inner.inputs.sizes().d_q
     }
 
-    /// Width of a value of one head.
+    /// Width of a value of one head; 0 where only the [weights are given](Self::gives_weights).
     pub fn d_v(&self) -> usize {
         self.inner.inputs.sizes().d_v
     }
@@ -173,13 +186,26 @@ impl Scene {
     pub fn projection(&self) -> Option<&Projection> {
         match &self.inner.inputs {
             Inputs::Projected(projection, _) => Some(projection),
-            Inputs::Heads { .. } => None,
+            Inputs::Heads { .. } | Inputs::Weights(..) => None,
+        }
+    }
+
+    /// Whether only the weights are known, as they were computed elsewhere: there is no Q, K, V or output, and nothing behind a
+    /// weight.
+    pub fn gives_weights(&self) -> bool {
+        self.given().is_some()
+    }
+
+    pub(super) fn given(&self) -> Option<&GivenWeights> {
+        match &self.inner.inputs {
+            Inputs::Weights(given, _) => Some(given),
+            Inputs::Heads { .. } | Inputs::Projected(..) => None,
         }
     }
 
     /// Q, K and V of each query head as they are given or projected: not yet turned by rotary positions, not yet rounded. What
     /// scores are made of is in the [`evaluation`](super::HeadEvaluation::input). Projected at the first call, which takes time in
-    /// large scenes.
+    /// large scenes. Without columns where only the weights are given.
     pub fn head_inputs(&self) -> &[HeadInput] {
         match self.head_inputs_with(&Progress::default()) {
             Ok(heads) => heads,
@@ -197,16 +223,21 @@ impl Scene {
         Ok(inner.head_inputs.get_or_init(|| heads))
     }
 
-    /// Rows that an evaluation has to compute: of every head, and of the projections that are not made yet.
+    /// Rows that an evaluation has to compute: of every head, and of the projections that are not made yet. Beside a mistake,
+    /// what was meant is computed too.
     pub(super) fn rows_to_compute(&self) -> usize {
-        let (n_q, n_k) = (self.n_q(), self.n_k());
-        let of_heads = self.heads().saturating_mul(n_q);
-        let Some(projection) = self.projection() else { return of_heads };
-        let of_inputs = if self.inner.head_inputs.get().is_none() { n_q + 2 * n_k } else { 0 };
-        of_heads + of_inputs + if projection.w_o.is_some() { n_q } else { 0 }
+        let projection = self.projection();
+        let is_projected = projection.is_none() || self.inner.head_inputs.get().is_some();
+        let of_inputs = self.n_q() + 2 * self.n_k();
+        let has_w_o = projection.is_some_and(|projection| projection.w_o.is_some());
+        let of_rest = self.heads().saturating_mul(self.n_q()) + if has_w_o { self.n_q() } else { 0 };
+        let own = of_rest + if is_projected { 0 } else { of_inputs };
+        let of_meant = of_rest + if projection.is_some() { of_inputs } else { 0 };
+        if self.spec().fault.is_some() { own + of_meant } else { own }
     }
 
-    /// What the engine needs besides Q, K and V. ALiBi is a layer behind those of the scene's mask.
+    /// What the engine needs besides Q, K and V. ALiBi is a layer behind those of the scene's mask. Where only the weights are
+    /// given, its precision is that of their file, and the rest is unused.
     pub fn attention_spec(&self) -> &AttentionSpec {
         &self.inner.attention
     }
@@ -235,7 +266,7 @@ fn mask_of(spec: &SceneSpec, heads: usize) -> Vec<MaskRule> {
 fn fault_in_force(fault: Fault, inputs: &Inputs) -> FaultInForce {
     let d_model = match inputs {
         Inputs::Projected(projection, _) => projection.x.cols(),
-        Inputs::Heads { sizes, .. } => sizes.heads * sizes.d_q,
+        Inputs::Heads { sizes, .. } | Inputs::Weights(_, sizes) => sizes.heads * sizes.d_q,
     };
     FaultInForce { fault, d_model }
 }

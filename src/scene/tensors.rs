@@ -9,7 +9,7 @@ use safetensors::{Dtype, SafeTensorError, SafeTensors};
 use super::decode::plural;
 use super::inputs::MAX_HEADS;
 use super::npy;
-use crate::engine::Matrix;
+use crate::engine::{Matrix, Precision};
 
 /// Why a tensor file cannot be used: what follows *"bank.safetensors" cannot be used:*.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -45,6 +45,8 @@ struct Entry {
 pub(super) struct Array {
     pub shape: Vec<usize>,
     pub data: Vec<f64>,
+    /// The format that the file holds them in.
+    pub kept_in: Precision,
 }
 
 impl TensorFiles {
@@ -136,22 +138,42 @@ impl TensorFiles {
         };
         let numbers = numbers(*dtype, &bytes[*start..*end])
             .ok_or_else(|| FileError(format!("tensor `{name}` is of type {dtype:?}; {TYPES}")))?;
-        if n_heads > MAX_HEADS {
-            return Err(FileError(format!(
-                "tensor `{name}` has {n_heads} heads; at most {MAX_HEADS} are allowed"
-            )));
+        per_head(&format!("tensor `{name}`"), &numbers, [n_heads, rows, cols])
+    }
+
+    /// Attention maps, one matrix of shape (n_q, n_k) per head, and the number format that the file holds them in. `name` is
+    /// that of a tensor; an `.npy` file holds one array without a name.
+    pub(super) fn weights(
+        &self,
+        path: &str,
+        name: Option<&str>,
+    ) -> Result<(Vec<Arc<Matrix>>, Precision), FileError> {
+        match (self.loaded(path)?, name) {
+            (Loaded::Npy(Array { shape, data, kept_in }), None) => {
+                Ok((per_head("the array", data, maps("the array", shape)?)?, *kept_in))
+            }
+            (Loaded::Npy(_), Some(_)) => {
+                Err(FileError("it is an .npy file, which holds one array without a name".to_owned()))
+            }
+            (Loaded::Safetensors { .. }, None) => {
+                Err(FileError("it is a safetensors file, and no tensor in it is named".to_owned()))
+            }
+            (Loaded::Safetensors { bytes, entries, .. }, Some(name)) => {
+                let Some(Entry { dtype, shape, start, end }) = entries.get(name) else {
+                    return Err(FileError(format!("it has no tensor `{name}`")));
+                };
+                let what = format!("tensor `{name}`");
+                let known = numbers(*dtype, &bytes[*start..*end]).zip(precision_of(*dtype));
+                let (numbers, kept_in) =
+                    known.ok_or_else(|| FileError(format!("{what} is of type {dtype:?}; {TYPES}")))?;
+                Ok((per_head(&what, &numbers, maps(&what, shape)?)?, kept_in))
+            }
         }
-        let size = rows.saturating_mul(cols); // checked when the file was read
-        let head = |head: usize| {
-            let data = numbers.get(head * size..(head + 1) * size).unwrap_or_default().to_vec();
-            Matrix::new(rows, cols, data).map(Arc::new)
-        };
-        (0..n_heads).map(head).collect::<Result<_, _>>().map_err(|error| FileError(error.to_string()))
     }
 
     /// The matrix in an `.npy` file; a single axis gives one row.
     pub(super) fn matrix(&self, path: &str) -> Result<Matrix, FileError> {
-        let Loaded::Npy(Array { shape, data }) = self.loaded(path)? else {
+        let Loaded::Npy(Array { shape, data, .. }) = self.loaded(path)? else {
             return Err(FileError("it is a safetensors file; File(..) takes an .npy file".to_owned()));
         };
         let (rows, cols) = match *shape.as_slice() {
@@ -168,6 +190,37 @@ impl TensorFiles {
     }
 }
 
+/// Heads, queries and keys of attention maps of this shape.
+fn maps(what: &str, shape: &[usize]) -> Result<[usize; 3], FileError> {
+    match *shape {
+        [n_q, n_k] => Ok([1, n_q, n_k]),
+        [heads, n_q, n_k] | [1, heads, n_q, n_k] => Ok([heads, n_q, n_k]),
+        [batch, _, _, _] => Err(FileError(format!(
+            "{what} has the shape {shape:?}, a batch of {batch} sequences; expected one: (1, heads, n_q, n_k)"
+        ))),
+        _ => Err(FileError(format!(
+            "{what} has the shape {shape:?}; expected (heads, n_q, n_k), (n_q, n_k) or (1, heads, n_q, n_k)"
+        ))),
+    }
+}
+
+/// One matrix per head of numbers of the shape (heads, rows, cols).
+fn per_head(
+    what: &str,
+    numbers: &[f64],
+    [n_heads, rows, cols]: [usize; 3],
+) -> Result<Vec<Arc<Matrix>>, FileError> {
+    if n_heads > MAX_HEADS {
+        return Err(FileError(format!("{what} has {n_heads} heads; at most {MAX_HEADS} are allowed")));
+    }
+    let size = rows.saturating_mul(cols); // checked when the file was read
+    let head = |head: usize| {
+        let data = numbers.get(head * size..(head + 1) * size).unwrap_or_default().to_vec();
+        Matrix::new(rows, cols, data).map(Arc::new)
+    };
+    (0..n_heads).map(head).collect::<Result<_, _>>().map_err(|error| FileError(error.to_string()))
+}
+
 const TYPES: &str = "F64, F32, F16 and BF16 are supported";
 
 /// The numbers of a tensor; `None` for a type that holds no plain numbers.
@@ -180,6 +233,17 @@ fn numbers(dtype: Dtype, bytes: &[u8]) -> Option<Vec<f64>> {
         Dtype::F32 => Some(each(bytes, |chunk| f64::from(f32::from_le_bytes(chunk)))),
         Dtype::F16 => Some(each(bytes, |chunk| f16::from_le_bytes(chunk).to_f64())),
         Dtype::BF16 => Some(each(bytes, |chunk| bf16::from_le_bytes(chunk).to_f64())),
+        _ => None,
+    }
+}
+
+/// The format of the numbers in a tensor; `None` for a type that holds no plain numbers.
+fn precision_of(dtype: Dtype) -> Option<Precision> {
+    match dtype {
+        Dtype::F64 => Some(Precision::F64),
+        Dtype::F32 => Some(Precision::F32),
+        Dtype::F16 => Some(Precision::F16),
+        Dtype::BF16 => Some(Precision::Bf16),
         _ => None,
     }
 }

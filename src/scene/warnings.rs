@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::complaint::Complaint;
+use super::given;
 use super::inputs::{Inputs, Sizes};
 use super::model::SceneSpec;
 use super::projection::Projection;
@@ -14,6 +15,10 @@ use crate::engine::{
 /// Warnings that need no scores.
 pub(super) fn of_spec(spec: &SceneSpec, inputs: &Inputs) -> Vec<Complaint> {
     let mut warnings = Vec::new();
+    if let Inputs::Weights(given, _) = inputs {
+        given::warnings(given, &mut warnings);
+        return warnings;
+    }
     zero_one_masks(spec, &mut warnings);
     empty_rows(spec, inputs, &mut warnings);
     not_finite_inputs(inputs, &mut warnings);
@@ -147,6 +152,7 @@ fn named_inputs(inputs: &Inputs) -> Vec<(String, String, &Matrix)> {
             });
             each.collect()
         }
+        Inputs::Weights(..) => Vec::new(), // judged as weights
         Inputs::Projected(projection, _) => {
             let Projection { x, context, w_q, w_k, w_v, w_o, .. } = projection;
             let mut all = vec![("x", "X", &**x)];
@@ -232,7 +238,7 @@ fn why(query: usize, cause: Cause, scene: &Scene, head: &HeadEvaluation) -> Stri
     }
 }
 
-fn shown(number: f64) -> String {
+pub(super) fn shown(number: f64) -> String {
     match number {
         f64::INFINITY => "∞".to_owned(),
         f64::NEG_INFINITY => "−∞".to_owned(),

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::engine::{EmptyRow, MaskRule, Matrix, Precision, SoftmaxAxis, SoftmaxForm};
+use crate::engine::{EmptyRow, Fault, MaskRule, Matrix, Precision, SoftmaxAxis, SoftmaxForm};
 use crate::scene::{
-    Input, MatrixSource, Orientation, Palette, Position, Scene, SceneSpec, ScoringSpec, Stage, Tokens,
+    DropoutSpec, Input, MatrixSource, Orientation, Palette, Position, Scene, SceneSpec, ScoringSpec, Stage,
+    Tokens,
 };
 
 /// One change of a scene.
@@ -53,6 +54,12 @@ pub enum Edit {
     SetPosition(Position),
     /// The number format of every stage.
     SetPrecision(Precision),
+    /// The learned sink of each query head; none where empty.
+    SetSinks(Vec<f64>),
+    /// Dropout of the weights, or none.
+    SetDropout(Option<DropoutSpec>),
+    /// A mistake to make on purpose, or none.
+    SetFault(Option<Fault>),
     /// The position of query 0.
     SetPositionOffset(i64),
     /// What a query gets that may see nothing.
@@ -153,6 +160,9 @@ impl Edit {
             }
             Self::SetPosition(position) => spec.position = *position,
             Self::SetPrecision(precision) => spec.precision = *precision,
+            Self::SetSinks(sinks) => spec.sinks.clone_from(sinks),
+            Self::SetDropout(dropout) => spec.dropout = *dropout,
+            Self::SetFault(fault) => spec.fault = *fault,
             Self::SetPositionOffset(offset) => spec.position_offset = *offset,
             Self::SetEmptyRows(policy) => spec.softmax.empty_rows = *policy,
             Self::SetSoftmaxAxis(axis) => spec.softmax.over = *axis,
@@ -172,6 +182,7 @@ impl Edit {
             Self::SetHeads(n_heads) => super::sizes::set_heads(&mut spec, scene, *n_heads)?,
             Self::SetKvHeads(kv_heads) => match &mut spec.input {
                 Input::Projected(projected) => projected.kv_heads = *kv_heads,
+                Input::Weights { .. } => return Err(super::sizes::read_from_file(&spec)),
                 Input::Heads { .. } | Input::Tensors { .. } => {
                     return Err("the KV heads of this scene are written out; only a projected scene \
                                 can share them differently"
@@ -217,8 +228,10 @@ fn set_block(
     corner: (usize, usize),
     values: &[Vec<f64>],
 ) -> Result<(), String> {
-    if matches!(spec.input, Input::Tensors { .. }) {
-        spec.input = written_out(scene);
+    match &spec.input {
+        Input::Tensors { .. } => spec.input = written_out(scene),
+        Input::Weights { .. } => return Err(super::sizes::read_from_file(spec)),
+        Input::Heads { .. } | Input::Projected(_) => {}
     }
     let source = source_mut(&mut spec.input, slot)
         .ok_or_else(|| format!("{} is computed in this scene; edit what it is computed from", slot.name()))?;

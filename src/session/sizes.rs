@@ -31,6 +31,9 @@ pub(super) fn set_heads(spec: &mut SceneSpec, scene: &Scene, n_heads: usize) -> 
     let (keys, values) = (k.clone(), v.clone());
     let last = q.last().cloned().ok_or("this scene has no head to repeat")?;
     q.resize(n_heads, last);
+    if let Some(last) = spec.sinks.last().copied() {
+        spec.sinks.resize(n_heads, last);
+    }
     spec.view.head = spec.view.head.min(n_heads);
     *k = (0..n_heads).filter_map(|head| keys.get(kv_head_of(head)).cloned()).collect();
     *v = (0..n_heads).filter_map(|head| values.get(kv_head_of(head)).cloned()).collect();
@@ -42,6 +45,11 @@ pub(super) fn read_from_file(spec: &SceneSpec) -> String {
     match &spec.input {
         Input::Tensors { file, .. } => {
             format!("Q, K and V are read from {file}; edit one of their numbers first, which writes them out")
+        }
+        Input::Weights { file, .. } => {
+            format!(
+                "the weights are read from {file}, as they were computed elsewhere; nothing here can be edited but labels"
+            )
         }
         Input::Heads { .. } | Input::Projected(_) => {
             "the sizes of this scene follow from X and its weight matrices".to_owned()

@@ -50,7 +50,7 @@ fn change(spec: &mut SceneSpec, scene: &Scene, axis: Axis, change: Change) -> Re
             (Some(context), Axis::Keys) => change_rows(context, scene, change)?,
             (None | Some(_), _) => change_rows(&mut projected.x, scene, change)?,
         },
-        Input::Tensors { .. } => return Err(super::sizes::read_from_file(spec)),
+        Input::Tensors { .. } | Input::Weights { .. } => return Err(super::sizes::read_from_file(spec)),
     }
     change_labels(&mut spec.tokens, queries, keys, change);
     for rule in &mut spec.mask {
@@ -63,7 +63,9 @@ fn change(spec: &mut SceneSpec, scene: &Scene, axis: Axis, change: Change) -> Re
 fn is_one_sequence(spec: &SceneSpec) -> bool {
     match &spec.input {
         Input::Projected(projected) => projected.context.is_none(),
-        Input::Heads { .. } | Input::Tensors { .. } => matches!(spec.tokens, Tokens::Shared(_)),
+        Input::Heads { .. } | Input::Tensors { .. } | Input::Weights { .. } => {
+            matches!(spec.tokens, Tokens::Shared(_))
+        }
     }
 }
 

@@ -122,6 +122,28 @@ impl Session {
         matches!(self.scene().spec().input, Input::Projected(_))
     }
 
+    /// Whether only the weights are known, as they were computed elsewhere.
+    pub fn gives_weights(&self) -> bool {
+        self.scene().gives_weights()
+    }
+
+    /// Why the numbers of a matrix cannot be typed over, in one sentence; `None` where they can.
+    pub fn why_not_editable(&self, matrix: MatrixId) -> Option<String> {
+        if self.slot(matrix).is_some() {
+            return None;
+        }
+        Some(match &self.scene().spec().input {
+            Input::Weights { file, .. } => {
+                format!(
+                    "The weights were computed elsewhere and are read from {file}; they cannot be edited here"
+                )
+            }
+            Input::Heads { .. } | Input::Tensors { .. } | Input::Projected(_) => {
+                format!("{} is computed; edit the matrices that it is computed from", matrix.label())
+            }
+        })
+    }
+
     /// Whether the scene says where its tokens stand.
     pub fn has_positions(&self) -> bool {
         self.scene().spec().position != Position::None

@@ -174,6 +174,7 @@ impl Action {
             Self::Unpin => session.pin().is_some(),
             Self::ShowProjections => session.has_projections(),
             Self::ShowPositions => session.has_positions(),
+            Self::ThreeStages | Self::FiveStages => !session.gives_weights(),
             Self::NextHead | Self::PreviousHead | Self::ShowHeads => session.scene().heads() > 1,
             _ => true,
         }

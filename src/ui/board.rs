@@ -8,7 +8,7 @@ use crate::figure::{CellRef, Drawing, FigureOptions, MatrixId};
 use crate::scene::{Orientation, Stage};
 use crate::session::{Centre, Command, Edit, Session};
 
-use super::cell_editor::{CellEditor, Ended, parse_number};
+use super::cell_editor::{CellEditor, Ended, parse_block};
 use super::figures::BoardForm;
 use super::paint::{PaintedDrawing, ScreenFromFigure};
 use super::style::Colors;
@@ -184,7 +184,7 @@ fn figure(
         let Some(cell) = grid.cell_at(transform.figure_point(pointer)) else { continue };
         hovered = Some((grid.head, cell));
         if response.double_clicked() {
-            out.push(Command::Focus(if session.focus().is_some() { None } else { Some(cell.matrix) }));
+            out.push(double_click(session, cell));
         } else if response.clicked() {
             click(session, state, out, grid.head, cell);
         }
@@ -206,6 +206,17 @@ fn zoom(ui: &Ui, state: &mut UiState, response: &egui::Response, scale: f32) {
         if delta != 1.0 {
             state.board.zoom = Some((scale * delta).clamp(0.1, 8.0));
         }
+    }
+}
+
+/// Enlarges a matrix and back. Weights that are the whole board cannot grow; whoever means to edit them learns why not.
+fn double_click(session: &Session, cell: CellRef) -> Command {
+    match session.focus() {
+        Some(_) => Command::Focus(None),
+        None if session.gives_weights() && session.centre() == Centre::Board => {
+            Command::Say(session.why_not_editable(cell.matrix).unwrap_or_default())
+        }
+        None => Command::Focus(Some(cell.matrix)),
     }
 }
 
@@ -316,37 +327,16 @@ fn clipboard(ui: &Ui, session: &Session, cell: CellRef, out: &mut Outbox) {
                     format: crate::export::TableFormat::Tsv,
                 });
             }
-            egui::Event::Paste(text) => match (session.slot(cell.matrix), block(&text)) {
+            egui::Event::Paste(text) => match (session.slot(cell.matrix), parse_block(&text)) {
                 (Some(slot), Ok(values)) => {
                     out.edit(Edit::SetBlock { slot, row: cell.row, col: cell.col, values });
                 }
                 (Some(_), Err(reason)) => out.push(Command::Say(reason)),
-                (None, _) => out.push(Command::Say(not_editable(cell.matrix))),
+                (None, _) => refuse(session, cell, out),
             },
             _ => {}
         }
     }
-}
-
-/// Rows of numbers separated by tabs, commas, semicolons or spaces. A first line and a first column that hold no numbers are
-/// labels, as this program copies them, and are left out.
-fn block(text: &str) -> Result<Vec<Vec<f64>>, String> {
-    let mut rows: Vec<Vec<&str>> = text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .map(|line| match line.contains('\t') {
-            true => line.split('\t').collect(),
-            false => line.split([',', ';', ' ']).filter(|part| !part.is_empty()).collect(),
-        })
-        .collect();
-    let has_labels = rows.len() > 1 && rows[0].first().is_some_and(|corner| corner.trim().is_empty());
-    if has_labels {
-        rows.remove(0);
-        for row in &mut rows {
-            row.remove(0);
-        }
-    }
-    rows.into_iter().map(|row| row.into_iter().map(parse_number).collect()).collect()
 }
 
 fn typing(ui: &Ui, session: &Session, state: &mut UiState, out: &mut Outbox, cell: CellRef) {
@@ -371,7 +361,7 @@ fn typing(ui: &Ui, session: &Session, state: &mut UiState, out: &mut Outbox, cel
         return;
     }
     let Some(slot) = session.slot(cell.matrix) else {
-        out.push(Command::Say(not_editable(cell.matrix)));
+        refuse(session, cell, out);
         return;
     };
     let value = session.stated(cell).unwrap_or(0.0);
@@ -395,6 +385,9 @@ fn typing(ui: &Ui, session: &Session, state: &mut UiState, out: &mut Outbox, cel
     ui.ctx().request_repaint();
 }
 
-fn not_editable(matrix: MatrixId) -> String {
-    format!("{} is computed; edit the matrices that it is computed from", matrix.label())
+/// Says why the number cannot be typed over.
+fn refuse(session: &Session, cell: CellRef, out: &mut Outbox) {
+    if let Some(reason) = session.why_not_editable(cell.matrix) {
+        out.push(Command::Say(reason));
+    }
 }

@@ -155,6 +155,27 @@ pub fn parse_number(text: &str) -> Result<f64, String> {
     value.ok_or_else(|| format!("“{text}” is no number; type something like 0.5, −2, 1/3 or −inf"))
 }
 
+/// Rows of numbers separated by tabs, commas, semicolons or spaces. A first line and a first column that hold no numbers are
+/// labels, as this program copies them, and are left out.
+pub fn parse_block(text: &str) -> Result<Vec<Vec<f64>>, String> {
+    let mut rows: Vec<Vec<&str>> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| match line.contains('\t') {
+            true => line.split('\t').collect(),
+            false => line.split([',', ';', ' ']).filter(|part| !part.is_empty()).collect(),
+        })
+        .collect();
+    let has_labels = rows.len() > 1 && rows[0].first().is_some_and(|corner| corner.trim().is_empty());
+    if has_labels {
+        rows.remove(0);
+        for row in &mut rows {
+            row.remove(0);
+        }
+    }
+    rows.into_iter().map(|row| row.into_iter().map(parse_number).collect()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

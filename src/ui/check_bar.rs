@@ -106,13 +106,11 @@ fn warnings(ui: &mut Ui, session: &Session) {
 fn sizes(session: &Session) -> String {
     let scene = session.scene();
     let plural = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
-    let mut parts = vec![
-        plural(scene.n_q(), "query", "queries"),
-        plural(scene.n_k(), "key", "keys"),
-        format!("d_k {}", scene.d_k()),
-        format!("d_v {}", scene.d_v()),
-        plural(scene.heads(), "head", "heads"),
-    ];
+    let mut parts = vec![plural(scene.n_q(), "query", "queries"), plural(scene.n_k(), "key", "keys")];
+    if !scene.gives_weights() {
+        parts.extend([format!("d_k {}", scene.d_k()), format!("d_v {}", scene.d_v())]);
+    }
+    parts.push(plural(scene.heads(), "head", "heads"));
     if scene.kv_heads() != scene.heads() {
         parts.push(plural(scene.kv_heads(), "KV head", "KV heads"));
     }

@@ -50,6 +50,10 @@ pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbo
 
 fn complexity(ui: &mut Ui, session: &Session, state: &mut CostsState, out: &mut Outbox) {
     header(ui, session, "Complexity", Topic::Arithmetic, out);
+    if session.gives_weights() {
+        without_widths(ui, session.complexity());
+        return;
+    }
     let kept = state.complexity.get(session.complexity().clone(), |inputs| {
         // Growth is that of the same heads over a whole square; a scene's own mask does not grow with it.
         let square = ComplexityInputs { visible_pairs: None, ..inputs.clone() };
@@ -66,6 +70,28 @@ fn complexity(ui: &mut Ui, session: &Session, state: &mut CostsState, out: &mut 
         Ok(kept) => complexity_figures(ui, kept),
         Err(error) => refusal(ui, error),
     }
+}
+
+/// Why there is no more to count where only the weights are given.
+pub const WIDTHS_UNKNOWN: &str = "Multiply-adds and cache memory go with the widths of keys and values; this scene gives only the weights.";
+
+/// What the numbers of queries, keys and heads tell on their own.
+fn without_widths(ui: &mut Ui, inputs: &ComplexityInputs) {
+    for (label, known) in known_without_widths(inputs) {
+        quantity(ui, label, &known);
+    }
+    widgets::caption(ui, WIDTHS_UNKNOWN);
+}
+
+/// The quantities of a report in which no width is a factor.
+pub fn known_without_widths(inputs: &ComplexityInputs) -> Vec<(&'static str, Quantity)> {
+    // Any width will do: it is in none of these formulas.
+    let any_width = ComplexityInputs { d_k: 1, d_v: 1, ..inputs.clone() };
+    let report = ComplexityReport::new(&any_width);
+    report.map_or_else(
+        |_| Vec::new(),
+        |report| vec![("Pairs a head", report.all_pairs), ("Score matrix", report.score_bytes)],
+    )
 }
 
 fn complexity_figures(ui: &mut Ui, kept: &Complexity) {
@@ -118,6 +144,10 @@ fn growth_plot(ui: &mut Ui, kept: &Complexity) {
 
 fn cache(ui: &mut Ui, session: &Session, state: &mut CostsState, out: &mut Outbox) {
     header(ui, session, "Cache memory", Topic::Memory, out);
+    if session.gives_weights() {
+        widgets::caption(ui, "A cache holds keys and values; this scene gives only the weights.");
+        return;
+    }
     let inputs = session.cache();
     let kept = state.cache.get(inputs.clone(), |inputs| {
         let longest = CACHE_PLOT_TOKENS.max(inputs.tokens.saturating_mul(2));
@@ -201,7 +231,7 @@ fn header(ui: &mut Ui, session: &Session, title: &str, topic: Topic, out: &mut O
 }
 
 /// One result with its formula substituted; the symbols are in the hover text.
-fn quantity(ui: &mut Ui, label: &str, quantity: &Quantity) {
+pub fn quantity(ui: &mut Ui, label: &str, quantity: &Quantity) {
     let value = match quantity.unit {
         Unit::Bytes => Bytes(quantity.value).exact(),
         unit => unit.exact(quantity.value),

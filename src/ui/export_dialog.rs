@@ -271,7 +271,7 @@ pub fn matrix_menus(ui: &mut Ui, session: &Session, out: &mut Outbox) {
     }
 }
 
-const MATRICES: [MatrixId; 9] = [
+const MATRICES: [MatrixId; 11] = [
     MatrixId::Q,
     MatrixId::K,
     MatrixId::V,
@@ -279,7 +279,9 @@ const MATRICES: [MatrixId; 9] = [
     MatrixId::ScaledScores,
     MatrixId::MaskedScores,
     MatrixId::Weights,
+    MatrixId::DroppedWeights,
     MatrixId::Output,
+    MatrixId::OutputBeforeDropout,
     MatrixId::FinalOutput,
 ];
 
@@ -290,7 +292,9 @@ fn board_form(ui: &mut Ui, session: &Session, on_screen: Option<BoardForm>, expo
     let form = export.form.clone().or(on_screen).unwrap_or_else(own);
     let stages = [(true, "all five"), (false, "three")];
     let hint = "All five stages, or scores, weights and output";
-    if let Some(all) = choice(ui, "Stages", &stages, form.stages == Stage::ALL, hint) {
+    if !session.gives_weights()
+        && let Some(all) = choice(ui, "Stages", &stages, form.stages == Stage::ALL, hint)
+    {
         let stages =
             if all { Stage::ALL.to_vec() } else { super::stage_switch::three(session.scene()).to_vec() };
         export.form = Some(BoardForm { stages, ..form });

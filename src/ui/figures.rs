@@ -73,14 +73,18 @@ impl FigureChoice {
             MatrixId::ScaledScores,
             MatrixId::MaskedScores,
             MatrixId::Weights,
+            MatrixId::DroppedWeights,
             MatrixId::Output,
+            MatrixId::OutputBeforeDropout,
             MatrixId::Q,
             MatrixId::K,
             MatrixId::V,
         ];
-        offered.extend(matrices.map(Self::Matrix));
-        offered.extend([Self::ComplexityChart, Self::CacheChart]);
-        if session.centre() == Centre::Calculators {
+        offered.extend(matrices.into_iter().filter(|id| session.matrix(*id).is_some()).map(Self::Matrix));
+        if !session.gives_weights() {
+            offered.extend([Self::ComplexityChart, Self::CacheChart]); // they count by widths
+        }
+        if session.centre() == Centre::Calculators && !super::calculator::is_without_chart(session) {
             offered.push(Self::CalculatorChart);
         }
         offered
@@ -127,6 +131,7 @@ pub fn in_centre(session: &Session) -> FigureChoice {
         (None, Centre::Projections) => FigureChoice::Projections,
         (None, Centre::Heads) => FigureChoice::Heads,
         (None, Centre::Positions) => FigureChoice::Positions,
+        (None, Centre::Calculators) if super::calculator::is_without_chart(session) => FigureChoice::Board,
         (None, Centre::Calculators) => FigureChoice::CalculatorChart,
     }
 }

@@ -4,7 +4,7 @@ use egui::{Painter, RichText, Stroke, StrokeKind, Ui};
 
 use crate::engine::Matrix;
 use crate::figure::{CellRef, Drawing, Grid, MatrixId, Rect};
-use crate::session::Session;
+use crate::session::{Centre, Session};
 
 use super::paint::ScreenFromFigure;
 use super::style::Colors;
@@ -61,9 +61,15 @@ pub fn paint_selection(
 /// The parts of other matrices that a cell is made of or goes into.
 fn path_of(cell: CellRef) -> Vec<(MatrixId, Part)> {
     let CellRef { matrix, row, col } = cell;
-    let stages = [MatrixId::RawScores, MatrixId::ScaledScores, MatrixId::MaskedScores, MatrixId::Weights];
+    let stages = [
+        MatrixId::RawScores,
+        MatrixId::ScaledScores,
+        MatrixId::MaskedScores,
+        MatrixId::Weights,
+        MatrixId::DroppedWeights,
+    ];
     match matrix {
-        MatrixId::RawScores | MatrixId::ScaledScores | MatrixId::MaskedScores | MatrixId::Weights => {
+        matrix if matrix.is_score_like() => {
             let mut path = vec![
                 (MatrixId::Q, Part::Row(row)),
                 (MatrixId::K, Part::Row(col)),
@@ -75,6 +81,7 @@ fn path_of(cell: CellRef) -> Vec<(MatrixId, Part)> {
         }
         MatrixId::Output => vec![
             (MatrixId::Weights, Part::Row(row)),
+            (MatrixId::DroppedWeights, Part::Row(row)),
             (MatrixId::V, Part::Col(col)),
             (MatrixId::Output, Part::Cell(row, col)),
         ],
@@ -85,6 +92,7 @@ fn path_of(cell: CellRef) -> Vec<(MatrixId, Part)> {
             (MatrixId::X, Part::Row(row)),
             (MatrixId::WV, Part::Col(col)),
             (MatrixId::Weights, Part::Col(row)),
+            (MatrixId::DroppedWeights, Part::Col(row)),
             (MatrixId::Output, Part::Col(col)),
         ],
         MatrixId::UnrotatedQ => vec![(matrix, Part::Cell(row, col)), (MatrixId::Q, Part::Row(row))],
@@ -99,7 +107,7 @@ fn path_of(cell: CellRef) -> Vec<(MatrixId, Part)> {
 }
 
 /// A projected number: its row of X, its column of the weight matrix, and what it goes into.
-fn made_of_x(cell: CellRef, weights: MatrixId, into: [(MatrixId, Part); 4]) -> Vec<(MatrixId, Part)> {
+fn made_of_x(cell: CellRef, weights: MatrixId, into: [(MatrixId, Part); 5]) -> Vec<(MatrixId, Part)> {
     let CellRef { matrix, row, col } = cell;
     let mut path =
         vec![(matrix, Part::Cell(row, col)), (MatrixId::X, Part::Row(row)), (weights, Part::Col(col))];
@@ -132,7 +140,9 @@ pub fn tooltip(ui: &mut Ui, session: &Session, head: usize, cell: CellRef) {
     if let Some(layer) = session.blocked_by(head, cell) {
         ui.label(RichText::new(format!("blocked by {layer}")).color(colors.muted).small());
     }
+    let is_whole_board = session.gives_weights() && session.centre() == Centre::Board;
     let hint = match (cell.matrix.is_score_like(), session.slot(cell.matrix).is_some()) {
+        (true, _) if is_whole_board => "click to pin",
         (true, _) => "click to pin · double-click to enlarge",
         (_, true) => "click, then type a number · double-click to enlarge",
         (_, false) => "double-click to enlarge",
@@ -147,7 +157,7 @@ fn where_it_is(session: &Session, cell: CellRef) -> String {
     };
     let query = || format!("query {} “{}”", cell.row + 1, label(scene.query_labels(), cell.row));
     match cell.matrix {
-        MatrixId::RawScores | MatrixId::ScaledScores | MatrixId::MaskedScores | MatrixId::Weights => {
+        matrix if matrix.is_score_like() => {
             let key = label(scene.key_labels(), cell.col);
             format!("{}: {}, key {} “{key}”", cell.matrix.label(), query(), cell.col + 1)
         }

@@ -63,20 +63,24 @@ fn heading(ui: &mut Ui, session: &Session, text: &TraceText, in_full: &mut bool,
             let whole = pin.and_then(|pin| fresh_trace(session, pin, true));
             out.push(Command::CopyText(as_plain_text(whole.as_ref().unwrap_or(text))));
         }
-        let word = if *in_full { "shorten" } else { "every term" };
-        let button = egui::Button::new(RichText::new(word).small().color(colors.accent)).frame(false);
-        if ui
-            .add(button)
-            .on_hover_text("Long sums and vectors to the last term, or their middle left out")
-            .clicked()
-        {
-            *in_full = !*in_full;
+        if !session.gives_weights() {
+            shorten_or_not(ui, in_full);
         }
         ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
             let title = RichText::new(&text.title).family(bold()).size(15.0).color(colors.ink);
             ui.add(egui::Label::new(title).truncate()).on_hover_text(&text.title);
         });
     });
+}
+
+fn shorten_or_not(ui: &mut Ui, in_full: &mut bool) {
+    let word = if *in_full { "shorten" } else { "every term" };
+    let accent = Colors::in_use(ui).accent;
+    let button = egui::Button::new(RichText::new(word).small().color(accent)).frame(false);
+    let hint = "Long sums and vectors to the last term, or their middle left out";
+    if ui.add(button).on_hover_text(hint).clicked() {
+        *in_full = !*in_full;
+    }
 }
 
 /// The whole trace as lines of text.

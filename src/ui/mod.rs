@@ -29,6 +29,7 @@ mod scene_list;
 mod scoring_editor;
 mod settings_panel;
 mod shortcuts;
+mod softmax_editor;
 mod stage_switch;
 pub mod style;
 mod tokens_dialog;

@@ -1,14 +1,13 @@
-//! The scene's own settings: scoring, scale, cap, mask layers, empty rows, softmax, positions, precision, decimals,
-//! colours.
+//! The scene's own settings: scoring, softmax, mask layers, positions, precision, a mistake made on purpose, decimals, colours.
 
 use egui::{ComboBox, DragValue, Response, RichText, ScrollArea, Ui};
 
-use crate::engine::{EmptyRow, Precision, RopeLayout, SoftmaxAxis, SoftmaxForm};
-use crate::scene::{Orientation, Palette, Position, Scene};
+use crate::engine::{Fault, Precision, RopeLayout};
+use crate::scene::{Input, Orientation, Palette, Position, Scene};
 use crate::session::{Edit, Session};
 
 use super::style::Colors;
-use super::{Action, Outbox, UiState, Wish, mask_editor, scoring_editor, widgets};
+use super::{Action, Outbox, UiState, Wish, mask_editor, scoring_editor, softmax_editor, widgets};
 
 /// Draws the settings.
 pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbox) {
@@ -20,16 +19,27 @@ pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbo
         }
         let scene = session.document().scene();
         tokens(ui, scene, out);
+        if let Input::Weights { file, .. } = &scene.spec().input {
+            let text = format!("The weights were computed elsewhere and are read from {file}. How they were made is not known here.");
+            widgets::caption(ui, text);
+            look(ui, scene, state, out);
+            return;
+        }
         scoring_editor::show(ui, scene, state, out);
-        empty_rows(ui, scene, out);
-        softmax(ui, scene, out);
         ui.add_space(3.0);
         mask_editor::show(ui, scene, state, out);
         ui.add_space(3.0);
         position(ui, scene, out);
+        rope_base(ui, scene, state, out);
         offset(ui, scene, state, out);
-        precision(ui, scene, out);
-        look(ui, scene, state, out);
+        widgets::folded(ui, "Softmax", &softmax_editor::unusual(scene), |ui| {
+            softmax_editor::show(ui, session, state, out);
+        });
+        widgets::folded(ui, "Format and mistakes", &unusual(scene), |ui| {
+            precision(ui, scene, out);
+            mistake(ui, scene, out);
+        });
+        widgets::folded(ui, "Look", &[], |ui| look(ui, scene, state, out));
         ui.add_space(6.0);
     });
 }
@@ -73,30 +83,6 @@ pub fn choice<T: Copy + PartialEq>(
     chosen.filter(|value| *value != current)
 }
 
-fn empty_rows(ui: &mut Ui, scene: &Scene, out: &mut Outbox) {
-    let options = [(EmptyRow::Zero, "zero"), (EmptyRow::NotANumber, "NaN"), (EmptyRow::Uniform, "uniform")];
-    let hint = "What a query gets that may see no key: weights 0, the 0/0 of the formula, or 1/n_k each, \
-                as a large negative number in place of −∞ gives";
-    let current = scene.spec().softmax.empty_rows;
-    if let Some(policy) = choice(ui, "Empty rows", &options, current, hint) {
-        out.edit(Edit::SetEmptyRows(policy));
-    }
-}
-
-fn softmax(ui: &mut Ui, scene: &Scene, out: &mut Outbox) {
-    let softmax = scene.spec().softmax;
-    let axes = [(SoftmaxAxis::Keys, "keys"), (SoftmaxAxis::Queries, "queries (a mistake)")];
-    let hint = "Weights of one query sum to 1 over the keys. Over the queries is the classic mistake";
-    if let Some(axis) = choice(ui, "Softmax over", &axes, softmax.over, hint) {
-        out.edit(Edit::SetSoftmaxAxis(axis));
-    }
-    let forms = [(SoftmaxForm::Stable, "stable"), (SoftmaxForm::Naive, "naive")];
-    let hint = "Stable subtracts the row maximum first; naive does not, and overflows for large scores";
-    if let Some(form) = choice(ui, "Softmax form", &forms, softmax.form, hint) {
-        out.edit(Edit::SetSoftmaxForm(form));
-    }
-}
-
 /// Ways to give positions, each with its name. Rope comes with the base of the paper; the file may hold another.
 fn position(ui: &mut Ui, scene: &Scene, out: &mut Outbox) {
     let current = scene.spec().position;
@@ -119,6 +105,38 @@ fn position(ui: &mut Ui, scene: &Scene, out: &mut Outbox) {
                 positions are added to the hidden states";
     if let Some(position) = choice(ui, "Position", &options, current, hint) {
         out.edit(Edit::SetPosition(position));
+    }
+}
+
+/// The base of rotary positions, where there are any.
+fn rope_base(ui: &mut Ui, scene: &Scene, state: &mut UiState, out: &mut Outbox) {
+    let Position::Rope { mut base, layout } = scene.spec().position else { return };
+    let response = widgets::setting(ui, "Base", |ui| {
+        let field = ui.add(DragValue::new(&mut base).speed(10.0).range(1.0..=1e9).max_decimals(3));
+        widgets::named(field, "Base of the rotary positions")
+            .on_hover_text("Pair f of d/2 turns by base^(−2f/d) radians a position; 10 000 in the paper")
+    });
+    if response.changed() {
+        let position = Position::Rope { base, layout };
+        out.edit_in(Edit::SetPosition(position), drag_gesture(state, &response));
+    }
+}
+
+/// Format and mistake in short, where they are not the usual ones.
+fn unusual(scene: &Scene) -> Vec<String> {
+    let spec = scene.spec();
+    let format = (spec.precision != Precision::F64).then(|| spec.precision.label().to_owned());
+    format.into_iter().chain(spec.fault.map(|fault| fault.label().to_owned())).collect()
+}
+
+/// A mistake that people have really shipped, made on purpose.
+fn mistake(ui: &mut Ui, scene: &Scene, out: &mut Outbox) {
+    let mistakes = Fault::ALL.map(|fault| (Some(fault), fault.label()));
+    let options: Vec<_> = [(None, "none")].into_iter().chain(mistakes).collect();
+    let hint = "Computes attention with a mistake that people have really shipped. The board says so, frames what should be blocked \
+                and is not, and the checks below say what gives the mistake away";
+    if let Some(fault) = choice(ui, "Mistake", &options, scene.spec().fault, hint) {
+        out.edit(Edit::SetFault(fault));
     }
 }
 

@@ -32,6 +32,9 @@ pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbo
                 if ui.button("Back to the board").on_hover_text("Esc").clicked() {
                     out.push(Command::Focus(None));
                 }
+            } else if session.gives_weights() && session.centre() == Centre::Board {
+                let text = RichText::new("weights only").small().color(Colors::in_use(ui).muted);
+                ui.label(text).on_hover_text("They were computed elsewhere; no other stage is known");
             } else if session.centre() == Centre::Board {
                 stages(ui, session, state, out);
             }

@@ -61,6 +61,9 @@ fn axis(ui: &mut Ui, scene: &Scene, state: &mut UiState, out: &mut Outbox, axis:
                             drag_gesture(state, &field),
                         );
                     }
+                    if scene.gives_weights() {
+                        return; // a position is a row of the file
+                    }
                     let remove =
                         format!("Remove {} {}", title.trim_end_matches('s').to_lowercase(), position + 1);
                     if widgets::quiet_button(ui, "×", &remove).clicked() {
@@ -69,7 +72,9 @@ fn axis(ui: &mut Ui, scene: &Scene, state: &mut UiState, out: &mut Outbox, axis:
                 });
             }
         });
-        if ui.button("Add a position").on_hover_text("A row of zeros; mask layers grow with it").clicked() {
+        if !scene.gives_weights()
+            && ui.button("Add a position").on_hover_text("A row of zeros; mask layers grow with it").clicked()
+        {
             out.edit(Edit::AddToken(axis));
         }
     });
@@ -110,6 +115,12 @@ fn sizes(ui: &mut Ui, scene: &Scene, state: &mut UiState, out: &mut Outbox) {
         Input::Tensors { file, .. } => {
             let text =
                 format!("Q, K and V are read from {file}. Editing one of their numbers writes them out.");
+            ui.label(RichText::new(text).color(Colors::in_use(ui).muted));
+        }
+        Input::Weights { file, .. } => {
+            let text = format!(
+                "The weights are read from {file}, and their sizes with them. Labels can be changed."
+            );
             ui.label(RichText::new(text).color(Colors::in_use(ui).muted));
         }
     }

@@ -27,6 +27,19 @@ pub fn setting(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui) -> Response) -
     .inner
 }
 
+/// Settings that are seldom needed, behind their title. What is unusual among them is named beside it, so that nothing is hidden.
+pub fn folded(ui: &mut Ui, title: &str, unusual: &[String], settings: impl FnOnce(&mut Ui)) {
+    let colors = Colors::in_use(ui);
+    let text = match unusual {
+        [] => RichText::new(title).color(colors.muted),
+        unusual => RichText::new(format!("{title}: {}", unusual.join(", "))).color(colors.accent),
+    };
+    egui::CollapsingHeader::new(text)
+        .id_salt(title)
+        .default_open(!unusual.is_empty())
+        .show_unindented(ui, settings);
+}
+
 /// A dialog over the dimmed window.
 pub fn modal(ui: &Ui, id: &str) -> egui::Modal {
     let frame = egui::Frame::popup(ui.style()).inner_margin(egui::Margin::same(18)).corner_radius(10);

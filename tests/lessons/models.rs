@@ -1,6 +1,6 @@
 //! The scenes with a real model: what their notes say, and every weight and output against the model's own.
 
-use qkv::engine::{Attention, Corner, MaskRule, Matrix};
+use qkv::engine::{Attention, Corner, MaskRule, Matrix, effective_keys};
 use qkv::scene::{Evaluation, ScoringSpec};
 use safetensors::SafeTensors;
 
@@ -11,6 +11,7 @@ pub const TELLINGS: &[(&str, Telling)] = &[
     ("32_bank_loan_layer_5", loan_last),
     ("33_boat_bank_layer_0", boat_first),
     ("34_boat_bank_layer_5", boat_last),
+    ("40_maps_from_elsewhere", elsewhere),
 ];
 
 /// The row of weights of one query: a word is given by its label, the second *the* by its place.
@@ -150,6 +151,39 @@ fn boat_last(lesson: &Lesson) {
     lesson.says_one("0.122", bank_of(lesson, &plain, 7).on("[CLS]"));
 }
 
+/// The mean over all rows but the first of what a token gives to the one before it.
+fn previous_token(weights: &Matrix) -> f64 {
+    (1..weights.rows()).map(|query| weights.get(query, query - 1)).sum::<f64>() / (weights.rows() - 1) as f64
+}
+
+fn elsewhere(lesson: &Lesson) {
+    let scene = &lesson.scene;
+    lesson.holds("there are 12 heads and 8 tokens", (scene.heads(), scene.n_k()) == (12, 8));
+    lesson.holds("nothing but the weights is there", scene.gives_weights());
+
+    let staircase = &lesson.head(3).weights;
+    let steps = (1..8).map(|query| staircase.get(query, query - 1));
+    lesson.says_one("0.997", steps.fold(1.0, f64::min));
+
+    let resting = &lesson.head(7).weights;
+    lesson.says_one("0.453", (0..8).map(|query| resting.get(query, 0)).sum::<f64>() / 8.0);
+    let rests = |query: usize| (1..8).all(|key| resting.get(query, key) < resting.get(query, 0));
+    let full_stop = scene.query_labels().iter().position(|label| label == ".").unwrap();
+    lesson.holds(
+        "only the full stop looks elsewhere",
+        (0..8).all(|query| rests(query) != (query == full_stop)),
+    );
+
+    let spread = lesson.head(4).weights.row(7);
+    lesson.says_one("7.429", effective_keys(spread));
+    lesson.says_one("0.207", spread.iter().copied().fold(0.0, f64::max));
+
+    let others = (1..=12).filter(|number| *number != 3);
+    let most = others.map(|number| previous_token(&lesson.head(number).weights)).fold(0.0, f64::max);
+    lesson.claims("0.250", "no other head looks a quarter of its weight back", most < 0.25);
+    lesson.holds("rows sum to 1", lesson.evaluation.warnings.is_empty());
+}
+
 const LOAN: &[u8] = include_bytes!("../data/expected/bank_loan_expected.safetensors");
 const RIVER: &[u8] = include_bytes!("../data/expected/bank_river_expected.safetensors");
 
@@ -180,6 +214,26 @@ fn all_heads_of_both_sentences_agree_with_the_model_that_they_were_taken_from() 
         }
     }
     assert_eq!(compared, 2 * 2 * 2 * 12);
+}
+
+/// The scene that reads the weights and the one that computes them from the same model's Q and K show the same.
+#[test]
+fn weights_computed_elsewhere_are_those_that_the_engine_computes() {
+    let (given, computed) = (Lesson::open("maps_from_elsewhere"), Lesson::open("bank_loan_layer_0"));
+    let weights = |lesson: &Lesson| {
+        lesson
+            .evaluation
+            .heads
+            .iter()
+            .flat_map(|head| head.attention.weights.data().to_vec())
+            .collect::<Vec<_>>()
+    };
+    let (given_weights, computed_weights) = (weights(&given), weights(&computed));
+    assert_eq!(given_weights.len(), 12 * 8 * 8);
+    assert_eq!(given_weights.len(), computed_weights.len());
+    let far = given_weights.iter().zip(&computed_weights).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(far > 0.0 && far < 1e-6, "{far}");
+    assert_eq!(given.scene.key_labels(), computed.scene.key_labels());
 }
 
 #[test]

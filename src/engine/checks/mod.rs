@@ -3,6 +3,7 @@
 //! Two look at the weights as they are; three change the input and evaluate again. They take the evaluation as a function,
 //! so that they can be shown one that is wrong.
 
+mod given;
 mod leak;
 mod padding;
 mod permutation;
@@ -10,10 +11,11 @@ mod weights;
 
 use super::{Attention, AttentionSpec, HeadInput, attend};
 
+pub use given::checks_of_given_weights;
 pub use leak::no_leak_from_later_tokens;
 pub use padding::padding_moves_nothing;
 pub use permutation::key_order_does_not_matter;
-pub use weights::{blocked_weights_are_zero, rows_sum_to_one};
+pub use weights::{blocked_weights_are_zero, row_sum_tolerance, rows_sum_to_one};
 
 /// One of the standing checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -3,11 +3,11 @@
 use super::super::{AttentionSpec, EmptyRow, Precision, SoftmaxAxis};
 use super::{CheckOutcome, CheckedHead, Examined, Place};
 
-/// How far a sum of `n_terms` weights may be from 1.
+/// How far a sum of `n_terms` weights that are kept in `precision` may be from 1.
 ///
 /// Stored in a narrower format, each weight is off by its own roundoff at most, which adds up to that of 1, besides what is lost
 /// in `f32` (and to numbers that are too small) for each term.
-fn rounding(precision: Precision, n_terms: usize) -> f64 {
+pub fn row_sum_tolerance(precision: Precision, n_terms: usize) -> f64 {
     let n_terms = n_terms.max(4) as f64;
     match precision {
         Precision::F64 => 4.0 * f64::EPSILON * n_terms,
@@ -26,7 +26,7 @@ pub fn rows_sum_to_one(heads: &[CheckedHead<'_>], spec: &AttentionSpec) -> Check
     let mut smallest_sum: f64 = 1.0;
     for head in heads {
         let weights = &head.attention.weights;
-        let tolerance = rounding(spec.precision_in_force(), weights.cols());
+        let tolerance = row_sum_tolerance(spec.precision_in_force(), weights.cols());
         for (query, row) in weights.iter_rows().enumerate() {
             let has_sink = spec.sink_of(head.query_head).is_some(); // which then takes everything
             let has_distribution =

@@ -9,17 +9,13 @@ use crate::engine::Matrix;
 use crate::scene::model::{Input, MatrixSource, Projected, ScoringSpec};
 use crate::scene::syntax::{Group, Kind, Node};
 
-const INPUTS: [&str; 3] = ["Heads", "Projected", "Tensors"];
+const INPUTS: [&str; 4] = ["Heads", "Projected", "Tensors", "Weights"];
 const SCORINGS: [&str; 5] = ["ScaledDot", "Dot", "Scale", "Additive", "General"];
 
 impl Decoder<'_> {
     pub fn input(&mut self, node: &Node, path: &Path<'_>) -> Option<Input> {
-        let wanted = "one of Heads(..), Projected(..), Tensors(..)";
+        let wanted = "one of Heads(..), Projected(..), Tensors(..), Weights(..)";
         let Variant { name, name_span, group } = self.variant(node, path, wanted)?;
-        if name == "Weights" {
-            self.complain(path, &name_span, "`Weights` is not understood by this version");
-            return None;
-        }
         if !INPUTS.contains(&name) {
             self.unknown(path, &name_span, "a kind of input", &INPUTS);
             return None;
@@ -31,6 +27,7 @@ impl Decoder<'_> {
         match name {
             "Heads" => self.heads(group, path),
             "Projected" => self.projected(group, path),
+            "Weights" => self.given_weights(group, path),
             _ => self.tensors(group, path),
         }
     }
@@ -143,6 +140,18 @@ impl Decoder<'_> {
         };
         let (file, q, k, v) = (text("file"), text("q"), text("k"), text("v"));
         Some(Input::Tensors { file: file?, q: q?, k: k?, v: v? })
+    }
+
+    fn given_weights(&mut self, group: &Group, path: &Path<'_>) -> Option<Input> {
+        const WEIGHTS: Known<'static> = Known { name: "Weights", fields: &["file", "name"] };
+        let fields = self.fields(group, path, &WEIGHTS);
+        let file = self.required(&fields, path, "Weights", "file");
+        let file = file.and_then(|node| self.string(node, &path.field("file")));
+        let name = match fields.get("name") {
+            Some(node) => self.string(node, &path.field("name")).map(Some),
+            None => Some(None),
+        };
+        Some(Input::Weights { file: file?, name: name? })
     }
 
     pub fn scoring(&mut self, node: &Node, path: &Path<'_>) -> Option<ScoringSpec> {

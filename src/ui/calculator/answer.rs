@@ -11,6 +11,8 @@ pub struct Question {
     pub columns: Vec<Configuration>,
     /// The scene's one layer, with its own mask.
     pub scene_layer: ComplexityInputs,
+    /// Whether the scene gives only weights, so that its widths are not known.
+    pub scene_gives_weights: bool,
     /// The column on screen.
     pub selected: usize,
     /// What is asked.
@@ -94,6 +96,7 @@ impl Question {
         Self {
             columns: session.columns(),
             scene_layer: session.complexity().clone(),
+            scene_gives_weights: session.gives_weights(),
             selected: calculators.selected,
             topic: calculators.topic,
             settings: calculators.settings.clone(),
@@ -109,6 +112,20 @@ impl Question {
     /// Whether the scene's own sizes are on screen.
     pub fn is_about_the_scene(&self) -> bool {
         self.selected == 0
+    }
+
+    /// Whether the column on screen is that of a scene whose widths are not known.
+    pub fn is_without_widths(&self) -> bool {
+        self.is_about_the_scene() && self.scene_gives_weights
+    }
+
+    /// The column on screen to begin own sizes with; usual widths where those of the scene are not known.
+    pub fn own_sizes(&self) -> Configuration {
+        let begin = match self.is_without_widths() {
+            true => Configuration::default(),
+            false => self.configuration().clone(),
+        };
+        Configuration { name: "Own sizes".to_owned(), ..begin }
     }
 }
 

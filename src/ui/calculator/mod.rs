@@ -29,7 +29,7 @@ use self::fields::{Fields, Place};
 use self::results::Pointing;
 use super::kept::Kept;
 use super::style::Colors;
-use super::{Outbox, UiState, stage_switch, widgets};
+use super::{Outbox, UiState, costs, stage_switch, widgets};
 
 /// What the calculators remember between frames.
 #[derive(Default)]
@@ -72,6 +72,7 @@ pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbo
         topics(ui, &question, &answer, out);
         ui.add_space(6.0);
         match &answer.table {
+            None if question.is_without_widths() => without_widths(ui, session),
             Some(table) => compared(ui, session, &question, &answer, table, out),
             None => asked_and_answered(ui, session, &question, &answer, calculator, out),
         }
@@ -85,6 +86,12 @@ pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbo
 /// The first chart on screen, for export. A topic without one has an empty chart.
 pub fn first_chart(session: &Session) -> ChartSpec {
     answer(&Question::of(session)).charts.into_iter().next().unwrap_or_default()
+}
+
+/// Whether there is nothing to draw, as the widths that a curve would need are not known.
+pub fn is_without_chart(session: &Session) -> bool {
+    let calculators = session.calculators();
+    session.gives_weights() && calculators.selected == 0 && calculators.topic != Topic::SideBySide
 }
 
 fn answer(question: &Question) -> Answer {
@@ -103,6 +110,9 @@ fn topics(ui: &mut Ui, question: &Question, answer: &Answer, out: &mut Outbox) {
         if let Some(topic) = widgets::segments(ui, &TOPICS, question.topic) {
             out.push(Command::Calculate(Calculate::Show(topic)));
         }
+        if question.is_without_widths() && question.topic != Topic::SideBySide {
+            return; // there is nothing to save or copy
+        }
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             ways_out(ui, question, answer, out);
             if matches!(question.topic, Topic::Arithmetic | Topic::Generation | Topic::SideBySide)
@@ -120,7 +130,9 @@ fn ways_out(ui: &mut Ui, question: &Question, answer: &Answer, out: &mut Outbox)
     let accent = Colors::in_use(ui).accent;
     let configuration = question.configuration();
     let text = RichText::new("save").small().color(accent);
-    if widgets::quiet_button(ui, text, "Save these sizes as a file").clicked() {
+    if !question.is_without_widths()
+        && widgets::quiet_button(ui, text, "Save these sizes as a file").clicked()
+    {
         out.push(Command::Calculate(Calculate::Save(Box::new(configuration.clone()))));
     }
     widgets::quiet_menu(ui, "copy", "Copy the figures", |ui| {
@@ -130,6 +142,16 @@ fn ways_out(ui: &mut Ui, question: &Question, answer: &Answer, out: &mut Outbox)
             }
         }
     });
+}
+
+/// What stands in the place of figures where the scene gives only weights.
+fn without_widths(ui: &mut Ui, session: &Session) {
+    for (label, known) in costs::known_without_widths(session.complexity()) {
+        costs::quantity(ui, label, &known);
+    }
+    ui.add_space(6.0);
+    ui.label(costs::WIDTHS_UNKNOWN);
+    widgets::caption(ui, "Add a model above to ask about its sizes.");
 }
 
 fn asked_and_answered(

@@ -4,7 +4,7 @@ use egui::{
     Button, Key, Label, Popup, PopupCloseBehavior, Response, RichText, ScrollArea, TextEdit, Ui, vec2,
 };
 
-use crate::cost::{Configuration, Preset, grouped, search_presets};
+use crate::cost::{Preset, grouped, search_presets};
 use crate::session::{Calculate, Command};
 
 use super::super::Outbox;
@@ -58,8 +58,7 @@ fn picker(ui: &mut Ui, question: &Question, state: &mut CalculatorState, is_new:
     ui.separator();
     ui.horizontal(|ui| {
         if ui.button("Own sizes").on_hover_text("A copy of the sizes on screen").clicked() {
-            let own = Configuration { name: "Own sizes".to_owned(), ..question.configuration().clone() };
-            out.push(Command::Calculate(Calculate::Add(Box::new(own))));
+            out.push(Command::Calculate(Calculate::Add(Box::new(question.own_sizes()))));
             ui.close();
         }
         if ui.button("Open a file…").on_hover_text("A configuration that was saved").clicked() {

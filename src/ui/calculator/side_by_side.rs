@@ -17,8 +17,11 @@ pub fn answer(question: &Question) -> Answer {
     let reports: Vec<Option<ConfigurationReport>> = question
         .columns
         .iter()
-        .map(|column| match ConfigurationReport::new(column) {
+        .enumerate()
+        .map(|(index, column)| match ConfigurationReport::new(column) {
             Ok(report) => Some(report),
+            // No fault: it stands in the table without figures.
+            Err(_) if index == 0 && question.scene_gives_weights => None,
             Err(error) => {
                 out.complain(&error, column);
                 if let Some(complaint) = out.complaints.last_mut() {
@@ -34,11 +37,23 @@ pub fn answer(question: &Question) -> Answer {
     rows.extend(memory(&reports));
     rows.extend(work(question));
     rows.push(longest(question));
+    if question.scene_gives_weights {
+        leave_out_scene(&mut rows);
+    }
     let names = question.columns.iter().map(|column| column.name.clone()).collect();
     out.table = Some(Table { names, rows });
     out.charts.extend(curves::memory(question));
     out.charts.extend(curves::arithmetic(question));
     out
+}
+
+/// Of a scene that gives only weights nothing is known but its heads and tokens.
+fn leave_out_scene(rows: &mut [TableRow]) {
+    for row in rows.iter_mut().filter(|row| !["query heads", "tokens"].contains(&row.label.as_str())) {
+        if let Some(cell) = row.cells.first_mut() {
+            *cell = ("–".to_owned(), String::new());
+        }
+    }
 }
 
 fn row(label: &str, columns: &[Configuration], cell: impl Fn(&Configuration) -> String) -> TableRow {

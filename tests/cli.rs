@@ -86,8 +86,12 @@ fn compute_prints_what_dropout_leaves_beside_what_there_was() {
         assert!(after == 0.0 || after == 2.0 * before, "{before} became {after}");
     }
     assert_eq!(head["output"], json["output"]);
+    let number = |name: &str, key: usize| head[name][0][key].as_f64().unwrap();
+    let before = 2.0 * number("weights", 0) + 4.0 * number("weights", 1);
+    assert!((number("output_before_dropout", 0) - before).abs() < 1e-12);
     let text = stdout(&qkv(&["compute", scene.to_str().unwrap()]));
-    assert!(text.contains("after dropout, 1 × 2"), "{text}");
+    assert!(text.contains("weights after dropout, 1 × 2"), "{text}");
+    assert!(text.contains("output before dropout, 1 × 1"), "{text}");
 }
 
 #[test]
@@ -110,6 +114,21 @@ fn render_writes_every_format_and_the_figure_opens_again_as_its_scene() {
         let again = qkv(&["compute", path, "--format", "json"]);
         assert!(again.status.success(), "{extension}: {}", stderr(&again));
         assert_eq!(stdout(&again), stdout(&qkv(&["compute", "three_positions_causal", "--format", "json"])));
+    }
+}
+
+#[test]
+fn render_draws_every_closer_look_and_names_them_where_a_figure_is_unknown() {
+    let unknown = stderr(&qkv(&["render", "three_positions", "-o", "-", "--figure", "nothing"]));
+    let help = stdout(&qkv(&["render", "--help"]));
+    for study in qkv::figure::Study::ALL {
+        let name = study.name();
+        let output =
+            qkv(&["render", "half_precision_overflow", "-o", "-", "--figure", name, "--text", "text"]);
+        assert!(output.status.success(), "{name}: {}", stderr(&output));
+        assert!(stdout(&output).contains(study.label()), "{name}");
+        assert!(unknown.contains(name), "{name} is missing in {unknown}");
+        assert!(help.contains(name), "{name} is missing in {help}");
     }
 }
 

@@ -19,7 +19,14 @@ const WHITE: Color = Color::rgb(255, 255, 255);
 
 fn page(width: f32, height: f32, items: Vec<Item>) -> Drawing {
     let size = Size { width, height };
-    Drawing { size, items, grids: Vec::new(), title: String::new(), description: String::new() }
+    Drawing {
+        size,
+        items,
+        grids: Vec::new(),
+        readings: Vec::new(),
+        title: String::new(),
+        description: String::new(),
+    }
 }
 
 fn svg(drawing: &Drawing, text: TextMode) -> String {

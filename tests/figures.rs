@@ -6,7 +6,7 @@ use std::sync::Arc;
 use qkv::engine::{AttentionSpec, HeadInput, Matrix, attend};
 use qkv::figure::{
     AxisScale, ChartLine, ChartSpec, Color, Drawing, Face, Figure, FigureInput, FigureOptions, FigureTheme,
-    Item, MatrixId, Pin, Point, Rect, Text, Writing, compose, compose_input, trace_text,
+    Item, MatrixId, Pin, Point, Rect, Study, Text, Writing, compose, compose_input, trace_text,
 };
 use qkv::scene::{HeadEvaluation, Orientation, Position, Scene, Stage, evaluate, read};
 
@@ -234,6 +234,7 @@ fn every_other_figure_is_well_laid_out() {
     let mut figures = vec![Figure::Heads, Figure::Projection, Figure::Trace];
     figures.extend(Stage::ALL.map(Figure::Stage));
     figures.extend(matrices.map(Figure::Matrix));
+    figures.extend(Study::ALL.map(Figure::Study));
     let odd = odd_numbers().to_owned();
     let scenes = [
         heads_of(2, 1),
@@ -422,6 +423,46 @@ fn the_same_request_gives_the_same_drawing() {
 }
 
 #[test]
+fn closer_looks_of_many_shapes_are_well_laid_out() {
+    let shapes = [
+        (1, 1, 1, 1),
+        (1, 9, 2, 3),
+        (9, 1, 3, 2),
+        (4, 6, 2, 12),
+        (8, 8, 4, 4),
+        (16, 16, 2, 13),
+        (17, 17, 2, 2),
+        (30, 40, 8, 8),
+    ];
+    let extras =
+        ["", "softmax: (over: Queries),", "softmax: (form: Naive),", "precision: F16,", "softcap: 2.0,"];
+    for (i, (n_q, n_k, d_k, d_v)) in shapes.into_iter().enumerate() {
+        let mask = ["", "Causal(TopLeft)", "ValidKeys(0)", "Causal(BottomRight), Window(left: 2)"][i % 4];
+        let text = random(n_q, n_k, d_k, d_v, mask, [SHORT, LONG, ODD][i % 3]);
+        for extra in extras {
+            let text = text.replace("scoring: ScaledDot,", &format!("scoring: ScaledDot, {extra}"));
+            for study in Study::ALL {
+                for theme in [FigureTheme::Light, FigureTheme::Dark] {
+                    let drawing = draw(&text, &Figure::Study(study), |options| {
+                        options.theme = theme;
+                        options.pin = (i % 2 == 0).then_some(Pin { query: n_q / 2, key: n_k / 2 });
+                    });
+                    assert_well_laid_out(
+                        &drawing,
+                        &format!("{study:?} {n_q}×{n_k} {d_k} {d_v} {mask} {extra}"),
+                    );
+                    assert!(
+                        drawing.size.width < 1500.0,
+                        "{study:?} {n_q}×{n_k}: {} pt wide",
+                        drawing.size.width
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn a_scene_without_keys_or_without_queries_can_be_drawn() {
     let every = [
         Figure::Board,
@@ -430,6 +471,11 @@ fn a_scene_without_keys_or_without_queries_can_be_drawn() {
         Figure::Projection,
         Figure::Stage(Stage::Weights),
         Figure::Matrix(MatrixId::K),
+        Figure::Study(Study::Formats),
+        Figure::Study(Study::Tiles),
+        Figure::Study(Study::Decoding),
+        Figure::Study(Study::Gradients),
+        Figure::Study(Study::Linear),
     ];
     for (n_q, n_k) in [(2, 0), (0, 2), (0, 0)] {
         let matrix = |rows, cols| Arc::new(Matrix::zeros(rows, cols));
@@ -458,6 +504,7 @@ fn a_scene_without_keys_or_without_queries_can_be_drawn() {
             spec: &spec,
             projection: None,
             position: Position::None,
+            scene: None,
             gives_weights: false,
         };
         for figure in &every {
@@ -642,6 +689,10 @@ fn known_figures_stay_as_they_are() {
     );
     check_golden("odd_weights", &draw(odd_numbers(), &Figure::Stage(Stage::Weights), pin));
     check_golden("two_heads", &draw(&heads_of(2, 1), &Figure::Heads, pin));
+    for study in Study::ALL {
+        let drawing = draw(causal_three(), &Figure::Study(study), pin);
+        check_golden(&format!("causal_{}", study.name()), &drawing);
+    }
     check_golden("given_weights", &given(&maps_of(3, 3, 2), &Figure::Board, pin));
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use egui::{Key, Modifiers, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use qkv::figure::MatrixId;
+use qkv::figure::{MatrixId, Study};
 use qkv::scene::bundled;
 use qkv::session::{Centre, Checked, Command, Derived, Document, Effect, Event, Session};
 use qkv::ui::{Outbox, UiState};
@@ -86,7 +86,7 @@ fn every_bundled_scene_opens_without_a_clash_of_ids() {
         harness.state_mut().session.apply(Command::OpenBundled(scene.name));
         harness.run_ok();
         assert_no_id_clash(&harness, scene.name);
-        for centre in [Centre::Projections, Centre::Heads] {
+        for centre in [Centre::Projections, Centre::Heads, Centre::Study(Study::Linear)] {
             harness.state_mut().session.apply(Command::Show(centre));
             harness.run_ok();
             assert_no_id_clash(&harness, scene.name);
@@ -222,6 +222,48 @@ fn positions_are_chosen_in_the_settings_and_shown_in_the_centre() {
     harness.run_ok();
     assert_eq!(harness.state().session.centre(), Centre::Positions);
     assert_no_id_clash(&harness, "positions");
+}
+
+#[test]
+fn closer_looks_are_chosen_above_the_board_and_their_pairs_pin() {
+    let mut harness = window("three_positions_causal", SMALL);
+    for study in Study::ALL {
+        harness.get_by_label("Closer looks").click();
+        harness.run_ok();
+        harness.get_by_label(study.label()).click();
+        harness.run_ok();
+        assert_eq!(harness.state().session.centre(), Centre::Study(study));
+        assert_no_id_clash(&harness, study.name());
+    }
+    let linear = harness.get_all_by_label("linear, head 1, 3 × 3").next().unwrap().rect();
+    click_at(&mut harness, linear.min + linear.size() * egui::vec2(1.0 / 6.0, 0.5));
+    let pin = harness.state().session.pin().unwrap();
+    assert_eq!((pin.query, pin.key), (1, 0));
+    harness.get_by_label("board").click();
+    harness.run_ok();
+    assert_eq!(harness.state().session.centre(), Centre::Board);
+}
+
+#[test]
+fn the_view_menu_names_the_closer_looks_and_the_figure_is_copied_as_shown() {
+    let mut harness = window("grouped_heads", SMALL);
+    harness.get_by_label("View").click();
+    harness.run_ok();
+    // The one in the menu, not the one above the board.
+    let entry = harness
+        .get_all_by_label_contains("Closer looks")
+        .min_by(|a, b| a.rect().min.x.total_cmp(&b.rect().min.x));
+    entry.unwrap().click();
+    harness.run_ok();
+    harness.get_by_label("Gradients").click();
+    harness.run_ok();
+    assert_eq!(harness.state().session.centre(), Centre::Study(Study::Gradients));
+    let desk = harness.state_mut();
+    let Command::CopyFigure(copied) = desk.ui.figures.copy_command(&desk.session) else {
+        panic!("no figure")
+    };
+    assert_eq!(copied.suggested_name, "27_grouped_heads_gradients");
+    assert!(copied.drawing.title.starts_with("Gradients: query"));
 }
 
 #[test]

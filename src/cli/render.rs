@@ -7,7 +7,7 @@ use clap::ValueEnum;
 
 use crate::disk;
 use crate::export::{ExportOptions, Format, Ground, TextMode, export};
-use crate::figure::{Figure, FigureOptions, FigureTheme, MatrixId, Pin, compose};
+use crate::figure::{Figure, FigureOptions, FigureTheme, MatrixId, Pin, Study, compose};
 use crate::scene::{Scene, Stage, evaluate};
 
 use super::{Failure, load};
@@ -20,7 +20,8 @@ pub struct Args {
     /// Where to write; the extension decides the format (svg, png, pdf). `-` is standard output, as SVG.
     #[arg(short, long, value_name = "FIGURE")]
     output: PathBuf,
-    /// What to draw: board, heads, projection, trace, or one matrix: scores, raw_scores, scaled_scores, masked_scores, weights,
+    /// What to draw: board, heads, projection, positions, trace; a closer look: formats, tiles, decoding, gradients, linear; or one
+    /// matrix: scores, raw_scores, scaled_scores, masked_scores, weights,
     /// output, q, k, v.
     #[arg(long, default_value = "board", value_name = "NAME")]
     figure: String,
@@ -119,12 +120,13 @@ fn weights_only(figure: &Figure, stages: &[String]) -> Result<(), Failure> {
         Figure::Board => stages.is_empty() || stages.iter().any(|name| name.trim() == Stage::Weights.name()),
         Figure::Stage(stage) => *stage == Stage::Weights,
         Figure::Heads | Figure::Trace | Figure::Chart(_) => true,
+        Figure::Study(study) => !study.needs_inputs(),
         Figure::Matrix(_) | Figure::Projection | Figure::Positions => false,
     };
     match is_drawn {
         true => Ok(()),
         false => Err(Failure::Input(
-            "this scene gives only the weights, which were computed elsewhere; there are board, weights, heads and trace"
+            "this scene gives only the weights, which were computed elsewhere; there are board, weights, heads, trace and gradients"
                 .to_owned(),
         )),
     }
@@ -226,11 +228,13 @@ fn figure_named(name: &str) -> Result<Figure, Failure> {
             .into_iter()
             .find(|stage| stage.name() == name)
             .map(Figure::Stage)
+            .or_else(|| Study::ALL.into_iter().find(|study| study.name() == name).map(Figure::Study))
             .or_else(|| matrices.into_iter().find(|matrix| matrix.name() == name).map(Figure::Matrix))
             .ok_or_else(|| {
                 Failure::Usage(format!(
-                    "no figure is called {name}; there are board, heads, projection, positions, trace, raw_scores, \
-                     scaled_scores, masked_scores, weights, output, q, k, v, q_unrotated, k_unrotated, alibi_bias, weights_after_dropout and output_before_dropout"
+                    "no figure is called {name}; there are board, heads, projection, positions, trace, formats, tiles, \
+                     decoding, gradients, linear, raw_scores, scaled_scores, masked_scores, weights, output, q, k, v, \
+                     q_unrotated, k_unrotated, alibi_bias, weights_after_dropout and output_before_dropout"
                 ))
             }),
     }

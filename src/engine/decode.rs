@@ -62,7 +62,7 @@ impl KvCache {
         let q = Matrix::from_fn(1, q.len(), |_, feature| q[feature]); // (1, d_q)
         let input = HeadInput { q: Arc::new(q), k: self.k.clone(), v: self.v.clone() };
         input.check(&spec.scoring)?;
-        Ok(attend(&input, &step_spec(spec, self.n_tokens()), query_head))
+        Ok(attend(&input, &step_spec(spec, self.n_tokens().saturating_sub(1)), query_head))
     }
 }
 
@@ -74,21 +74,49 @@ impl KvCache {
 /// # Panics
 /// When the shapes of `input` do not fit together; [`HeadInput::check`] says so beforehand.
 pub fn decode(input: &HeadInput, spec: &AttentionSpec, query_head: usize) -> Vec<Attention> {
+    decode_after(0, input, spec, query_head)
+}
+
+/// [`decode`] where the keys and values of the first `n_before` tokens are in the cache already, and query 0 is that of the token
+/// after them: step t is one query against n_before + t + 1 keys.
+///
+/// # Panics
+/// When the shapes of `input` do not fit together; [`HeadInput::check`] says so beforehand.
+pub fn decode_after(
+    n_before: usize,
+    input: &HeadInput,
+    spec: &AttentionSpec,
+    query_head: usize,
+) -> Vec<Attention> {
     let HeadInput { q, k, v } = input;
-    let n_steps = q.rows().min(k.rows());
+    let n_steps = q.rows().min(k.rows().saturating_sub(n_before));
     let step = |step_idx: usize| {
-        let cached = step_idx + 1;
+        let cached = n_before + step_idx + 1;
         let first = |matrix: &Matrix| Arc::new(matrix.row_range(0, cached));
-        let q = Arc::new(q.row_range(step_idx, cached));
+        let q = Arc::new(q.row_range(step_idx, step_idx + 1));
         let input = HeadInput { q, k: first(k), v: first(v) };
-        attend(&input, &step_spec(spec, cached), query_head)
+        attend(&input, &step_spec(spec, step_idx), query_head)
     };
     (0..n_steps).map(step).collect()
 }
 
-/// `spec` as the query of the newest of `n_tokens` tokens sees it.
-fn step_spec(spec: &AttentionSpec, n_tokens: usize) -> AttentionSpec {
-    let query = n_tokens.saturating_sub(1);
+/// How far a step of decoding is from the row of the full pass that belongs to the same query: the largest |difference| of a
+/// weight (of a key that was not there yet, its whole weight) or of an output. 0 under a causal mask.
+///
+/// # Panics
+/// When `full` has no such query, fewer keys than the step, or another value width.
+pub fn difference_from_full_pass(step: &Attention, full: &Attention, query: usize) -> f64 {
+    let (n_k, row) = (full.weights.cols(), full.weights.row_range(query, query + 1)); // (1, n_k)
+    let n_cached = step.weights.cols();
+    let padded =
+        Matrix::from_fn(1, n_k, |_, key| if key < n_cached { step.weights.get(0, key) } else { 0.0 });
+    let of_weights = padded.largest_difference(&row);
+    let of_output = step.output.largest_difference(&full.output.row_range(query, query + 1));
+    if of_output > of_weights || of_output.is_nan() { of_output } else { of_weights }
+}
+
+/// `spec` as `query`, alone with the newest key, sees it.
+fn step_spec(spec: &AttentionSpec, query: usize) -> AttentionSpec {
     let position = i64::try_from(query).unwrap_or(i64::MAX);
     AttentionSpec {
         mask: spec.mask.iter().map(|rule| step_rule(rule, query)).collect(),
@@ -136,6 +164,7 @@ fn check_width(matrix: &Matrix, row: &[f64]) -> Result<(), ShapeError> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Corner;
     use super::*;
 
     #[test]
@@ -164,5 +193,41 @@ mod tests {
         first.append(&[2.0], &[2.0]).unwrap();
         assert_eq!((first.n_tokens(), second.n_tokens()), (2, 1));
         assert_eq!((first.k().row(1), first.v().row(1)), (&[2.0][..], &[2.0][..]));
+    }
+
+    #[test]
+    fn steps_after_a_prompt_are_the_rows_of_its_bottom_right_pass() {
+        let wave = |rows, step: f64| {
+            Arc::new(Matrix::from_fn(rows, 2, |row, col| (step * (2 * row + col) as f64).sin()))
+        };
+        let input = HeadInput { q: wave(3, 0.7), k: wave(5, 1.3), v: wave(5, 0.2) };
+        let corner = |corner| vec![MaskRule::Causal(corner)];
+        for (mask, position_offset) in [(corner(Corner::BottomRight), 0), (corner(Corner::TopLeft), 2)] {
+            let spec = AttentionSpec { mask, position_offset, ..Default::default() };
+            let full = attend(&input, &spec, 0);
+            let steps = decode_after(2, &input, &spec, 0);
+            assert_eq!(steps.iter().map(|step| step.weights.cols()).collect::<Vec<_>>(), [3, 4, 5]);
+            for (t, step) in steps.iter().enumerate() {
+                assert_eq!(difference_from_full_pass(step, &full, t), 0.0);
+            }
+        }
+        assert!(decode_after(5, &input, &AttentionSpec::default(), 0).is_empty());
+    }
+
+    #[test]
+    fn a_step_is_its_row_of_the_full_pass_unless_the_query_may_look_ahead() {
+        let wave =
+            |step: f64| Arc::new(Matrix::from_fn(5, 2, |row, col| (step * (2 * row + col) as f64).sin()));
+        let input = HeadInput { q: wave(0.7), k: wave(1.3), v: wave(0.2) };
+        let differences = |mask: Vec<MaskRule>| -> Vec<f64> {
+            let spec = AttentionSpec { mask, ..Default::default() };
+            let full = attend(&input, &spec, 0);
+            let steps = decode(&input, &spec, 0);
+            steps.iter().enumerate().map(|(t, step)| difference_from_full_pass(step, &full, t)).collect()
+        };
+        assert_eq!(differences(vec![MaskRule::Causal(Corner::TopLeft)]), [0.0; 5]);
+        let open = differences(Vec::new());
+        assert!(open[..4].iter().all(|difference| *difference > 0.1), "{open:?}");
+        assert_eq!(open[4], 0.0);
     }
 }

@@ -45,6 +45,23 @@ pub struct LinearAttention {
 }
 
 impl LinearAttention {
+    /// Multiply-adds of the pairs first: n_q · n_k · (d_k + d_v), whether or not a causal mask leaves some of them out.
+    pub fn macs_by_pairs(&self) -> u128 {
+        let [n_q, n_k, d_k, d_v] = self.sizes();
+        n_q * n_k * (d_k + d_v)
+    }
+
+    /// Multiply-adds of the state first: (n_q + n_k) · d_k · d_v.
+    pub fn macs_by_state(&self) -> u128 {
+        let [n_q, n_k, d_k, d_v] = self.sizes();
+        (n_q + n_k) * d_k * d_v
+    }
+
+    fn sizes(&self) -> [u128; 4] {
+        let Self { weights, state, .. } = self;
+        [weights.rows(), weights.cols(), state.rows(), state.cols()].map(|size| size as u128)
+    }
+
     /// weights − softmax weights, as a matrix. Shape (n_q, n_k).
     ///
     /// # Panics
@@ -181,5 +198,15 @@ mod tests {
             assert!(row.iter().sum::<f64>().abs() < 1e-14);
             assert!(row.iter().any(|entry| entry.abs() > 1e-3));
         }
+    }
+
+    #[test]
+    fn the_state_pays_once_the_tokens_outnumber_the_widths() {
+        let macs = |n| {
+            let found = linear_attention(&input(n, n), FeatureMap::EluPlusOne, true);
+            (found.macs_by_pairs(), found.macs_by_state())
+        };
+        assert_eq!(macs(2), (20, 24)); // 2·2·(3 + 2) and (2 + 2)·3·2
+        assert_eq!(macs(8), (320, 96));
     }
 }

@@ -166,6 +166,20 @@ impl Matrix {
         product // (self.rows, other.cols)
     }
 
+    /// The largest |difference| between entries at the same place. Equal infinities, and NaN against NaN, differ by 0; NaN against a
+    /// number differs by NaN, which is then the answer. 0 for matrices without entries.
+    ///
+    /// # Panics
+    /// When the shapes differ.
+    pub fn largest_difference(&self, other: &Self) -> f64 {
+        assert_eq!((self.rows, self.cols), (other.rows, other.cols), "shapes differ");
+        let difference = |(a, b): (&f64, &f64)| {
+            if a == b || (a.is_nan() && b.is_nan()) { 0.0 } else { (a - b).abs() }
+        };
+        let larger = |largest: f64, next: f64| if next > largest || next.is_nan() { next } else { largest };
+        self.data.iter().zip(other.data.iter()).map(difference).fold(0.0, larger)
+    }
+
     /// The rows `start..end` as a matrix of their own.
     pub fn row_range(&self, start: usize, end: usize) -> Self {
         let data = self.data[start * self.cols..end * self.cols].to_vec();
@@ -216,5 +230,16 @@ mod tests {
         assert_eq!((product.rows(), product.cols()), (3, 3));
         assert_eq!(product.row(2), [5.0, 6.0, 28.0]);
         assert_eq!(product.transpose().row(2), [8.0, 18.0, 28.0]);
+    }
+
+    #[test]
+    fn matrices_differ_by_the_largest_gap_between_their_entries() {
+        let row = |numbers: [f64; 3]| Matrix::from_rows(&[numbers]).unwrap();
+        let infinite = row([1.0, f64::INFINITY, f64::NAN]);
+        assert_eq!(row([1.0, 2.0, 3.0]).largest_difference(&row([1.5, 2.0, 1.0])), 2.0);
+        assert_eq!(infinite.largest_difference(&infinite), 0.0);
+        assert!(infinite.largest_difference(&row([1.0, 2.0, 3.0])).is_nan());
+        assert!(row([f64::NAN, 0.0, 0.0]).largest_difference(&row([1.0, 5.0, 0.0])).is_nan());
+        assert_eq!(Matrix::zeros(0, 3).largest_difference(&Matrix::zeros(0, 3)), 0.0);
     }
 }

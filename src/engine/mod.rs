@@ -56,7 +56,7 @@ pub use checks::{
     key_order_does_not_matter, no_leak_from_later_tokens, padding_moves_nothing, row_sum_tolerance,
     rows_sum_to_one, standing_checks, standing_checks_of,
 };
-pub use decode::{KvCache, decode};
+pub use decode::{KvCache, decode, decode_after, difference_from_full_pass};
 pub use diagnostics::{effective_keys, entropy_bits, entropy_nats, rank, slope, top_weight};
 pub use dropout::{Dropout, DropoutError, Dropped};
 pub use fast::{HeadView, MatrixView, OutputError, Real, attend_fast, attend_output};

@@ -21,9 +21,6 @@ pub fn attend_in(
     spec: &AttentionSpec,
     query_head: usize,
 ) -> Attention {
-    if spec.fault.is_some() {
-        return attend_with_fault(input, &AttentionSpec { precision, ..spec.clone() }, query_head);
-    }
     stages(precision, input, spec, query_head, &Progress::default())
 }
 
@@ -61,6 +58,12 @@ fn stages(
     query_head: usize,
     progress: &Progress,
 ) -> Attention {
+    if spec.fault.is_some() {
+        let spec = AttentionSpec { precision, ..spec.clone() };
+        let faulty = attend_with_fault(input, &spec, query_head);
+        progress.advance(input.q.rows());
+        return faulty;
+    }
     let [q, k, v] = [&input.q, &input.k, &input.v].map(|matrix| matrix.map(|value| precision.round(value)));
     let narrow = Narrow { precision, progress };
     let scale = precision.round_sum(scale_of(&spec.scoring, k.cols()));

@@ -36,6 +36,10 @@ pub struct OnlineStep {
     pub first_key: usize,
     /// How many keys the tile holds.
     pub n_keys: usize,
+    /// The masked scores of the tile, one per key; −∞ where blocked.
+    pub scores: Vec<f64>,
+    /// The largest visible score before this tile; −∞ while nothing had been visible.
+    pub max_before: f64,
     /// The largest visible score so far; −∞ while nothing has been visible.
     pub max: f64,
     /// exp(old max − new max): what everything gathered before is multiplied by. 1 when the maximum stays.
@@ -44,6 +48,15 @@ pub struct OnlineStep {
     pub sum: f64,
     /// Σ exp(s − max)·v so far; divided by `sum` it is the output if no more keys came. d_v numbers.
     pub gathered: Vec<f64>,
+}
+
+impl OnlineStep {
+    /// The output if no more keys came: `gathered` over `sum`, d_v numbers. `None` while there is nothing to divide by, as nothing
+    /// has been visible.
+    pub fn output_so_far(&self) -> Option<Vec<f64>> {
+        let share = |gathered: &f64| gathered / self.sum + 0.0;
+        (self.sum != 0.0).then(|| self.gathered.iter().map(share).collect())
+    }
 }
 
 /// Why a tiled pass cannot be made.
@@ -103,8 +116,23 @@ pub fn attend_tiled(
             for (row, scaled) in scores.iter_rows().enumerate() {
                 let query = first_query + row;
                 let visible = tiler.visible(query, first_key, scaled);
+                let max_before = rows[query].max;
                 let correction = rows[query].add(&visible, v);
-                observe(rows[query].step(query, first_key, keys.len(), correction));
+                let mut scores = vec![f64::NEG_INFINITY; keys.len()];
+                visible.iter().for_each(|&(key, score)| scores[key - first_key] = score);
+                let OnlineRow { max, sum, gathered, .. } = rows[query].clone();
+                let n_keys = keys.len();
+                observe(OnlineStep {
+                    query,
+                    first_key,
+                    n_keys,
+                    scores,
+                    max_before,
+                    max,
+                    correction,
+                    sum,
+                    gathered,
+                });
             }
         }
     }
@@ -178,11 +206,6 @@ impl OnlineRow {
         self.sum = self.sum * correction + exp_difference(sink, max);
         self.gathered.iter_mut().for_each(|sum| *sum *= correction);
     }
-
-    fn step(&self, query: usize, first_key: usize, n_keys: usize, correction: f64) -> OnlineStep {
-        let Self { max, sum, gathered, .. } = self;
-        OnlineStep { query, first_key, n_keys, max: *max, correction, sum: *sum, gathered: gathered.clone() }
-    }
 }
 
 /// exp(score − max), where −∞ against −∞ gives 0: a visible score of −∞ weighs nothing beside whatever is still to come.
@@ -227,7 +250,7 @@ fn empty_output(v: &Matrix, policy: EmptyRow) -> Vec<f64> {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::{Scoring, attend};
+    use super::super::{MaskRule, Scoring, attend};
     use super::*;
 
     #[test]
@@ -247,12 +270,29 @@ mod tests {
             let part = HeadInput { q: input.q.clone(), k: so_far(&input.k), v: so_far(&input.v) };
             let plain = attend(&part, &spec, 0);
             assert_eq!(step.max, plain.row_max[step.query]);
+            assert_eq!(step.scores, plain.masked_scores.row(step.query)[step.first_key..]);
+            assert!(step.max_before <= step.max);
+            assert_eq!(step.correction, (step.max_before - step.max).exp());
             assert!((step.sum - plain.row_sum[step.query]).abs() < 1e-14);
-            for (sum, expected) in step.gathered.iter().zip(plain.output.row(step.query)) {
-                assert!((sum / step.sum - expected).abs() < 1e-14);
+            for (found, expected) in step.output_so_far().unwrap().iter().zip(plain.output.row(step.query)) {
+                assert!((found - expected).abs() < 1e-14);
             }
             assert!((0.0..=1.0).contains(&step.correction));
         }
+    }
+
+    #[test]
+    fn a_tile_of_blocked_keys_leaves_nothing_to_divide_by() {
+        let numbers = |values: &[f64]| Arc::new(Matrix::from_fn(values.len(), 1, |row, _| values[row]));
+        let input = HeadInput { q: numbers(&[1.0]), k: numbers(&[5.0, 2.0]), v: numbers(&[7.0, 3.0]) };
+        let mask = vec![MaskRule::PaddedKeys(vec![true, false])];
+        let spec = AttentionSpec { mask, scoring: Scoring::Dot, ..Default::default() };
+        let mut steps = Vec::new();
+        attend_tiled(&input, &spec, 0, TileSize { queries: 1, keys: 1 }, |step| steps.push(step)).unwrap();
+        assert_eq!((&steps[0].scores[..], steps[0].max), (&[f64::NEG_INFINITY][..], f64::NEG_INFINITY));
+        assert_eq!(steps[0].output_so_far(), None);
+        assert_eq!((steps[1].max_before, steps[1].max), (f64::NEG_INFINITY, 2.0));
+        assert_eq!(steps[1].output_so_far(), Some(vec![3.0]));
     }
 
     #[test]

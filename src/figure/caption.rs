@@ -28,6 +28,12 @@ impl Caption {
         Self { name, shape: format!("{down} × {across}"), operation: None }
     }
 
+    /// The caption of a matrix that is none of the scene's.
+    pub fn named(markup: &str, color: Color, (down, across): (usize, usize)) -> Self {
+        let name = Label::markup(markup, Face::Bold, NAME, color);
+        Self { name, shape: format!("{down} × {across}"), operation: None }
+    }
+
     /// Says of Q and K that rotary positions have turned them.
     pub fn of_head(mut self, id: MatrixId, head: &HeadEvaluation, theme: &Theme) -> Self {
         if head.unrotated.is_some() && matches!(id, MatrixId::Q | MatrixId::K) {
@@ -46,6 +52,11 @@ impl Caption {
     pub fn with_operation(mut self, markup: &str, theme: &Theme) -> Self {
         self.operation = Some(Label::markup(markup, Face::Regular, SMALL, theme.muted));
         self
+    }
+
+    /// The name alone.
+    pub fn content(&self) -> String {
+        self.name.content()
     }
 
     /// The wider of both lines.
@@ -90,6 +101,8 @@ pub fn name(id: MatrixId, transposed: bool) -> String {
         MatrixId::XPositions | MatrixId::ContextPositions => "P",
         MatrixId::GivenContext => "context before positions",
         MatrixId::AlibiBias => "ALiBi bias",
+        MatrixId::Pairs => "pairs",
+        MatrixId::Numbers => "numbers",
         MatrixId::DroppedWeights => "weights after dropout",
         MatrixId::OutputBeforeDropout => "output before dropout",
     };
@@ -120,7 +133,9 @@ pub fn name_color(id: MatrixId, theme: &Theme) -> Color {
         | MatrixId::XPositions
         | MatrixId::GivenContext
         | MatrixId::ContextPositions
-        | MatrixId::AlibiBias => theme.ink,
+        | MatrixId::AlibiBias
+        | MatrixId::Pairs
+        | MatrixId::Numbers => theme.ink,
     }
 }
 

@@ -5,6 +5,7 @@ use super::chart::chart;
 use super::heads::heads;
 use super::positions::positions;
 use super::projection::projection;
+use super::study::study;
 use super::trace_figure::trace_figure;
 use super::{Drawing, Figure, FigureInput, FigureOptions, single};
 use crate::scene::{Evaluation, Scene};
@@ -26,6 +27,7 @@ pub fn compose_input(figure: &Figure, input: &FigureInput<'_>, options: &FigureO
         Figure::Projection => projection(input, options),
         Figure::Positions => positions(input, options),
         Figure::Trace => trace_figure(input, options),
+        Figure::Study(of) => study(*of, input, options),
         Figure::Chart(spec) => chart(spec, options.theme.colors()),
     }
 }

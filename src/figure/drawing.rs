@@ -1,6 +1,7 @@
 //! A laid-out figure: items at final positions, ready for any surface.
 
 use super::{Color, Face, Point, Rect, Size};
+use crate::engine::Matrix;
 
 /// A laid-out figure. Window, SVG, PNG and PDF each walk the same items in the same order (later items lie on top).
 #[derive(Clone, Debug, PartialEq)]
@@ -11,10 +12,23 @@ pub struct Drawing {
     pub items: Vec<Item>,
     /// Where each matrix lies, for pointing at cells. Never exported.
     pub grids: Vec<Grid>,
+    /// Numbers of grids that are no matrices of the scene. Never exported.
+    pub readings: Vec<Reading>,
     /// One line: what the figure is.
     pub title: String,
     /// Alternative text: what a person who cannot see the figure should be told.
     pub description: String,
+}
+
+/// Numbers that are no matrix of the scene, to be read under the pointer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// Which grid shows them, as an index.
+    pub grid: usize,
+    /// What they are.
+    pub name: String,
+    /// The numbers, one per cell of the grid.
+    pub numbers: Matrix,
 }
 
 /// One thing on the paper.
@@ -236,6 +250,10 @@ pub enum MatrixId {
     ContextPositions,
     /// What ALiBi adds to the scaled scores.
     AlibiBias,
+    /// Numbers of a closer look, one for each pair of a query and a key. No matrix of the scene: it can be pointed at, not looked up.
+    Pairs,
+    /// Other numbers of a closer look. No matrix of the scene either.
+    Numbers,
     /// Weights after dropout.
     DroppedWeights,
     /// weights · V, as it would be without dropout.
@@ -299,6 +317,11 @@ impl Drawing {
     /// The topmost cell under a point of the paper, and the head it belongs to.
     pub fn cell_at(&self, point: Point) -> Option<(usize, CellRef)> {
         self.grids.iter().rev().find_map(|grid| grid.cell_at(point).map(|cell| (grid.head, cell)))
+    }
+
+    /// The numbers of the grid with this index, where they are no matrix of the scene.
+    pub fn reading(&self, grid: usize) -> Option<&Reading> {
+        self.readings.iter().find(|reading| reading.grid == grid)
     }
 
     /// The grid that shows `matrix`.

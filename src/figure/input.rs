@@ -28,6 +28,8 @@ pub struct FigureInput<'a> {
     pub projection: Option<&'a Projection>,
     /// How attention comes to know where a token stands.
     pub position: Position,
+    /// The scene itself, which remembers what was rounded away. Evaluations made by hand have none.
+    pub scene: Option<&'a Scene>,
     /// Whether the weights were computed elsewhere and nothing else is known: no other matrix is shown then.
     pub gives_weights: bool,
 }
@@ -45,6 +47,7 @@ impl<'a> FigureInput<'a> {
             spec: scene.attention_spec(),
             projection: scene.projection(),
             position: scene.spec().position,
+            scene: Some(scene),
             gives_weights: scene.gives_weights(),
         }
     }
@@ -102,6 +105,7 @@ impl<'a> FigureInput<'a> {
             MatrixId::GivenContext => self.sinusoidal_context().map(|added| &*added.context),
             MatrixId::ContextPositions => self.sinusoidal_context().map(|added| &*added.context_positions),
             MatrixId::AlibiBias => stages.alibi.as_ref().map(|alibi| &*alibi.bias),
+            MatrixId::Pairs | MatrixId::Numbers => None,
             MatrixId::DroppedWeights => stages.dropped.as_ref().map(|dropped| &dropped.weights),
             MatrixId::OutputBeforeDropout => stages.dropped.as_ref().map(|_| &stages.attention.output),
         }

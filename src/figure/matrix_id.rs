@@ -30,6 +30,8 @@ impl MatrixId {
             Self::GivenContext => "context_given",
             Self::ContextPositions => "context_positions",
             Self::AlibiBias => "alibi_bias",
+            Self::Pairs => "pairs",
+            Self::Numbers => "numbers",
             Self::DroppedWeights => "weights_after_dropout",
             Self::OutputBeforeDropout => "output_before_dropout",
         }
@@ -61,16 +63,28 @@ impl MatrixId {
             Self::GivenContext => "Context before positions",
             Self::ContextPositions => "Positions of the context",
             Self::AlibiBias => "ALiBi bias",
+            Self::Pairs => "Queries by keys",
+            Self::Numbers => "Numbers",
             Self::DroppedWeights => "Weights after dropout",
             Self::OutputBeforeDropout => "Output before dropout",
         }
+    }
+
+    /// Whether scenes have such a matrix, which can be looked up, copied and enlarged.
+    pub const fn is_of_scene(self) -> bool {
+        !matches!(self, Self::Pairs | Self::Numbers)
     }
 
     /// Whether a cell of it is a pair of a query and a key.
     pub const fn is_score_like(self) -> bool {
         matches!(
             self,
-            Self::RawScores | Self::ScaledScores | Self::MaskedScores | Self::Weights | Self::DroppedWeights
+            Self::RawScores
+                | Self::ScaledScores
+                | Self::MaskedScores
+                | Self::Weights
+                | Self::DroppedWeights
+                | Self::Pairs
         )
     }
 
@@ -82,7 +96,8 @@ impl MatrixId {
             | Self::MaskedScores
             | Self::Weights
             | Self::DroppedWeights
-            | Self::AlibiBias => (AxisOf::Queries, AxisOf::Keys),
+            | Self::AlibiBias
+            | Self::Pairs => (AxisOf::Queries, AxisOf::Keys),
             Self::X
             | Self::Q
             | Self::Output
@@ -98,7 +113,7 @@ impl MatrixId {
             | Self::UnrotatedK
             | Self::GivenContext
             | Self::ContextPositions => (AxisOf::Keys, AxisOf::Features),
-            Self::WQ | Self::WK | Self::WV | Self::WO => (AxisOf::Features, AxisOf::Features),
+            Self::WQ | Self::WK | Self::WV | Self::WO | Self::Numbers => (AxisOf::Features, AxisOf::Features),
         }
     }
 

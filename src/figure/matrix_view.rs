@@ -6,7 +6,7 @@ use super::numbers::LARGE;
 use super::sizing::{CellPlan, NARROWEST, PADDING};
 use super::sketch::{HALF_DIGIT, Sketch, width};
 use super::{
-    Anchor, Cells, ColorScale, FigureInput, FigureOptions, Grid, MatrixId, NumberFormat, Outcome, Point,
+    Anchor, Cells, ColorScale, FigureInput, FigureOptions, Grid, MatrixId, NumberFormat, Outcome, Pin, Point,
     Rect, Signed, Size, Theme,
 };
 use crate::engine::{Attention, Dropped, Matrix};
@@ -23,7 +23,9 @@ pub struct MatrixView<'a> {
     /// Whether rows of the matrix run across the paper.
     pub transposed: bool,
     /// Whose mask hides cells, where this is a stage after the mask.
-    hidden_by: Option<&'a Attention>,
+    hidden_by: Option<Hidden<'a>>,
+    /// Whether it is a matrix of the scene, whose cells can be pointed at as soon as it is drawn.
+    is_of_scene: bool,
     /// Whose dropout takes cells away, where this is a stage after it.
     dropped: Option<&'a Dropped>,
     /// Whether a mistake is made on purpose, so that what should be blocked may not be.
@@ -34,28 +36,48 @@ pub struct MatrixView<'a> {
     extremes: Vec<f64>,
 }
 
+/// Whose mask hides the cells of a matrix.
+#[derive(Clone, Copy)]
+pub struct Hidden<'a> {
+    pub by: &'a Attention,
+    /// The pair of a query and a key that the first cell is.
+    pub first: Pin,
+}
+
+impl<'a> Hidden<'a> {
+    /// Cell (i, j) is query i and key j.
+    pub fn by(attention: &'a Attention) -> Self {
+        Self { by: attention, first: Pin { query: 0, key: 0 } }
+    }
+}
+
 impl<'a> MatrixView<'a> {
-    /// The matrix of that name; `None` where the scene has none.
-    pub fn new(input: &FigureInput<'a>, id: MatrixId, options: &FigureOptions) -> Option<Self> {
-        let values = input.matrix(id, options.head)?;
-        let head = input.head(options.head)?;
-        let masked = matches!(id, MatrixId::MaskedScores | MatrixId::Weights | MatrixId::DroppedWeights);
-        let format = format_of(id, values, options.decimals);
+    /// Numbers that are no matrix of the scene, looking like its matrix `alike`. Whoever draws them registers their cells with
+    /// [`Sketch::reading`].
+    pub fn of_numbers(
+        alike: MatrixId,
+        values: &'a Matrix,
+        head: usize,
+        hidden_by: Option<Hidden<'a>>,
+        options: &FigureOptions,
+    ) -> Self {
+        let format = format_of(alike, values, options.decimals);
         let mut view = Self {
-            id,
-            head: head.query_head,
+            id: alike,
+            head,
             values,
             scale: ColorScale::weights(options.palette, options.theme.colors()),
             format,
             natural: format,
             transposed: false,
-            hidden_by: masked.then_some(&head.attention),
-            dropped: head.dropped.as_ref().filter(|_| id == MatrixId::DroppedWeights),
-            has_fault: input.fault().is_some(),
+            hidden_by,
+            is_of_scene: false,
+            dropped: None,
+            has_fault: false,
             row_tops: None,
             extremes: extremes(values),
         };
-        match hues_of(id) {
+        match hues_of(alike) {
             Some(hues) => view.scale = view.signed(hues, options.theme.colors()),
             None if options.weights_per_row => view.row_tops = Some(row_tops(values)),
             // What is kept grows by 1/(1 − rate) and keeps its colour.
@@ -65,7 +87,26 @@ impl<'a> MatrixView<'a> {
                 }
             }
         }
+        view
+    }
+
+    /// The matrix of that name; `None` where the scene has none.
+    pub fn new(input: &FigureInput<'a>, id: MatrixId, options: &FigureOptions) -> Option<Self> {
+        let values = input.matrix(id, options.head)?;
+        let head = input.head(options.head)?;
+        let masked = matches!(id, MatrixId::MaskedScores | MatrixId::Weights | MatrixId::DroppedWeights);
+        let hidden_by = masked.then(|| Hidden::by(&head.attention));
+        let mut view = Self::of_numbers(id, values, head.query_head, hidden_by, options);
+        view.is_of_scene = true;
+        view.dropped = head.dropped.as_ref().filter(|_| id == MatrixId::DroppedWeights);
+        view.has_fault = input.fault().is_some();
         Some(view)
+    }
+
+    /// Colours and digits of another view, of which this is a part.
+    pub fn part_of(mut self, whole: &Self) -> Self {
+        (self.scale, self.format, self.natural) = (whole.scale, whole.format, whole.natural);
+        self
     }
 
     /// The same matrix with its rows across the paper.
@@ -90,8 +131,12 @@ impl<'a> MatrixView<'a> {
     /// a mistake lets through.
     pub fn is_blocked(&self, row: usize, col: usize) -> bool {
         let hidden = if self.id == MatrixId::MaskedScores { f64::NEG_INFINITY } else { 0.0 };
-        self.hidden_by
-            .is_some_and(|attention| !attention.allows(row, col) && self.values.get(row, col) == hidden)
+        self.is_hidden(row, col) && self.values.get(row, col) == hidden
+    }
+
+    /// Whether a mask hides the cell, whatever number lies under it.
+    fn is_hidden(&self, row: usize, col: usize) -> bool {
+        self.hidden_by.is_some_and(|Hidden { by, first }| !by.allows(first.query + row, first.key + col))
     }
 
     /// What is special about a cell.
@@ -102,13 +147,12 @@ impl<'a> MatrixView<'a> {
         if self.dropped.is_some_and(|dropped| !dropped.kept[row * self.values.cols() + col]) {
             return Some(CellMark::Dropped);
         }
-        let should_be = |attention: &Attention| !attention.allows(row, col);
-        (self.has_fault && self.hidden_by.is_some_and(should_be)).then_some(CellMark::LetThrough)
+        (self.has_fault && self.is_hidden(row, col)).then_some(CellMark::LetThrough)
     }
 
     /// Whether a mark can be in this matrix at all; found without looking at its cells.
     pub fn may_have(&self, mark: CellMark) -> bool {
-        let blocks = || self.hidden_by.is_some_and(|attention| attention.blocked_by.blocks_any());
+        let blocks = || self.hidden_by.is_some_and(|hidden| hidden.by.blocked_by.blocks_any());
         match mark {
             CellMark::Blocked => blocks(),
             CellMark::Dropped => self.dropped.is_some(),
@@ -156,7 +200,7 @@ impl<'a> MatrixView<'a> {
         Size { width: extent(self.across(), plan.cell.width), height: extent(self.down(), plan.cell.height) }
     }
 
-    /// Draws the matrix with its top left corner at `at`, and registers it for pointing.
+    /// Draws the matrix with its top left corner at `at`, and, if it is one of the scene's, registers it for pointing.
     pub fn draw(&self, sketch: &mut Sketch, at: Point, plan: CellPlan) -> Grid {
         let Size { width, height } = self.size(plan);
         let rect = Rect { x: at.x, y: at.y, width, height };
@@ -192,7 +236,9 @@ impl<'a> MatrixView<'a> {
             self.draw_digits(sketch, rect, digits, &outcomes);
         }
         sketch.border(rect);
-        sketch.grid(grid);
+        if self.is_of_scene {
+            sketch.grid(grid);
+        }
         grid
     }
 
@@ -275,6 +321,7 @@ fn format_of(id: MatrixId, values: &Matrix, decimals: usize) -> NumberFormat {
         MatrixId::ScaledScores
         | MatrixId::MaskedScores
         | MatrixId::Weights
+        | MatrixId::Pairs
         | MatrixId::DroppedWeights
         | MatrixId::Output
         | MatrixId::OutputBeforeDropout
@@ -306,6 +353,8 @@ fn hues_of(id: MatrixId) -> Option<Signed> {
         | MatrixId::XPositions
         | MatrixId::GivenContext
         | MatrixId::ContextPositions
-        | MatrixId::AlibiBias => Some(Signed::Scores),
+        | MatrixId::AlibiBias
+        | MatrixId::Pairs
+        | MatrixId::Numbers => Some(Signed::Scores),
     }
 }

@@ -5,6 +5,7 @@
 //! | [`compose()`] | from a [`Figure`] and [`FigureOptions`] to a drawing |
 //! | `board`, `board_rows`, `board_columns` | Kᵀ, Q, V and all stages of one head on one axis of queries |
 //! | `single`, `heads`, `projection`, `chart`, `trace_figure` | the other figures |
+//! | `study` | closer looks at one head: formats, tiles, decoding, gradients, linear attention |
 //! | `matrix_view`, `hatch`, `axis`, `caption`, `legend`, `heading` | what figures are made of |
 //! | `sizing` | how large cells and digits are |
 //! | `color`, `ramp`, `color_scale`, `theme` | from a number to a colour |
@@ -56,6 +57,7 @@ mod single;
 mod sizing;
 mod sketch;
 mod softmax_rows;
+mod study;
 mod text;
 mod theme;
 mod ticks;
@@ -71,8 +73,8 @@ pub use color::Color;
 pub use color_scale::{ColorScale, Outcome, Signed};
 pub use compose::{compose, compose_input};
 pub use drawing::{
-    CellRef, Cells, Drawing, Glyph, Grid, Item, MatrixId, Outline, PathCommand, Polyline, RectItem, Stroke,
-    Text,
+    CellRef, Cells, Drawing, Glyph, Grid, Item, MatrixId, Outline, PathCommand, Polyline, Reading, RectItem,
+    Stroke, Text,
 };
 pub use font_data::FontError;
 pub use fonts::{Face, FaceMetrics, set_system_fallback};
@@ -87,6 +89,7 @@ pub use numbers::{NumberFormat, format_number, format_short};
 pub use ramp::{Ramp, RampKind, ramp};
 pub use request::{Figure, FigureOptions, Pin};
 pub use shorten::{shorten_to_graphemes, shorten_to_width, visible};
+pub use study::Study;
 pub use text::{Anchor, measure, text};
 pub use theme::{FigureTheme, Theme, Tone};
 pub use ticks::{AxisScale, tick_label, ticks};

@@ -1,6 +1,6 @@
 //! What to show, and how.
 
-use super::{ChartSpec, FigureTheme, MatrixId};
+use super::{ChartSpec, FigureTheme, MatrixId, Study};
 use crate::scene::{Orientation, Palette, Stage, View};
 
 /// What a figure shows.
@@ -20,6 +20,8 @@ pub enum Figure {
     Projection,
     /// What positions do: Q and K before and after rotation, what is added to X, or the bias of ALiBi.
     Positions,
+    /// A closer look at one head.
+    Study(Study),
     /// A line chart.
     Chart(Box<ChartSpec>),
 }

@@ -2,9 +2,10 @@
 
 use super::text::{measure, text};
 use super::{
-    Anchor, Cells, Color, Drawing, Face, Grid, Item, Outline, PathCommand, Point, Polyline, Rect, RectItem,
-    Size, Stroke, Text, Theme,
+    Anchor, Cells, Color, Drawing, Face, Grid, Item, Outline, PathCommand, Point, Polyline, Reading, Rect,
+    RectItem, Size, Stroke, Text, Theme,
 };
+use crate::engine::Matrix;
 
 /// Face, size and colour of a run.
 #[derive(Clone, Copy, Debug)]
@@ -24,11 +25,12 @@ pub struct Sketch {
     pub theme: &'static Theme,
     items: Vec<Item>,
     grids: Vec<Grid>,
+    readings: Vec<Reading>,
 }
 
 impl Sketch {
     pub fn new(theme: &'static Theme) -> Self {
-        Self { theme, items: Vec::new(), grids: Vec::new() }
+        Self { theme, items: Vec::new(), grids: Vec::new(), readings: Vec::new() }
     }
 
     pub fn reserve(&mut self, n_items: usize) {
@@ -91,6 +93,12 @@ impl Sketch {
         self.outline(rect, Stroke { width: 0.75, color: self.theme.border });
     }
 
+    /// A grid of numbers that are no matrix of the scene.
+    pub fn reading(&mut self, grid: Grid, name: String, numbers: &Matrix) {
+        self.readings.push(Reading { grid: self.grids.len(), name, numbers: numbers.clone() }); // shares its numbers
+        self.grids.push(grid);
+    }
+
     /// A rectangle without fill.
     pub fn outline(&mut self, rect: Rect, stroke: Stroke) {
         self.items.push(Item::Rect(RectItem { rect, radius: 0.0, fill: None, stroke: Some(stroke) }));
@@ -109,7 +117,7 @@ impl Sketch {
 
     /// Moves everything so that `margin` points of paper surround it.
     pub fn into_drawing(self, margin: f32, title: String, description: String) -> Drawing {
-        let Self { mut items, mut grids, .. } = self;
+        let Self { mut items, mut grids, readings, .. } = self;
         let bounds = items.iter().map(bounds).reduce(union).unwrap_or_default();
         // Whole points keep the rules of small figures on whole pixels at whole scales.
         let (dx, dy) = ((margin - bounds.x).ceil(), (margin - bounds.y).ceil());
@@ -123,7 +131,7 @@ impl Sketch {
             width: (bounds.right() + dx + margin).ceil(),
             height: (bounds.bottom() + dy + margin).ceil(),
         };
-        Drawing { size, items, grids, title, description }
+        Drawing { size, items, grids, readings, title, description }
     }
 }
 

@@ -49,7 +49,7 @@ fn draw_sections(sketch: &mut Sketch, trace: &TraceText, mut y: f32) {
 }
 
 /// The line in parts that fit on a slide, broken between words.
-fn wrapped(line: &str, style: Style) -> Vec<String> {
+pub fn wrapped(line: &str, style: Style) -> Vec<String> {
     let mut parts = vec![String::new()];
     for word in line.split(' ') {
         let last = parts.len() - 1;

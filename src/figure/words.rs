@@ -127,6 +127,7 @@ fn counted(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
-fn name(labels: &[String], index: usize) -> String {
+/// A label in a sentence.
+pub fn name(labels: &[String], index: usize) -> String {
     labels.get(index).map_or_else(|| (index + 1).to_string(), |label| shorten_to_graphemes(label, 24))
 }

@@ -57,6 +57,11 @@ static SCENES: &[Bundled] = bundled![
     "38_half_precision_overflow",
     "39_lost_differences",
     "40_maps_from_elsewhere",
+    "41_learned_sink",
+    "42_dropout",
+    "43_mask_after_softmax",
+    "44_minus_ten_thousand",
+    "45_tiled_kv_heads",
 ];
 
 /// Tensor files that bundled scenes refer to, under the paths by which they do.

@@ -30,11 +30,20 @@ pub fn evaluate(scene: &Scene) -> Evaluation {
 /// # Errors
 /// [`Cancelled`] when `progress` was cancelled before the end.
 pub fn evaluate_with(scene: &Scene, progress: &Progress) -> Result<Evaluation, Cancelled> {
-    progress.announce(scene.rows_to_compute());
-    computed(scene, progress)
+    let meant = scene.spec().fault.and_then(|fault| Some((fault, scene.as_meant()?)));
+    let of_meant = meant.as_ref().map_or(0, |(_, meant)| meant.rows_to_compute());
+    progress.announce(scene.rows_to_compute().saturating_add(of_meant));
+    let mut evaluation = as_it_is(scene, progress)?;
+    if let Some((fault, meant)) = meant {
+        let effect = mistakes::effect(fault, &as_it_is(&meant, progress)?, &evaluation);
+        evaluation.warnings.insert(0, mistakes::warning(scene, effect));
+        evaluation.fault = Some(effect);
+    }
+    Ok(evaluation)
 }
 
-fn computed(scene: &Scene, progress: &Progress) -> Result<Evaluation, Cancelled> {
+/// The evaluation, not yet compared with what was meant.
+fn as_it_is(scene: &Scene, progress: &Progress) -> Result<Evaluation, Cancelled> {
     progress.check()?;
     if let Some(given) = scene.given() {
         return Ok(given::evaluation(scene, given));
@@ -48,13 +57,7 @@ fn computed(scene: &Scene, progress: &Progress) -> Result<Evaluation, Cancelled>
     let output = projected(scene, &concat, progress)?;
     progress.check()?;
     let warnings = warnings(scene, &heads);
-    let mut evaluation = Evaluation { heads, concat, output, fault: None, warnings };
-    if let (Some(fault), Some(meant)) = (scene.spec().fault, scene.as_meant()) {
-        let effect = mistakes::effect(fault, &computed(&meant, progress)?, &evaluation);
-        evaluation.warnings.insert(0, mistakes::warning(scene, effect));
-        evaluation.fault = Some(effect);
-    }
-    Ok(evaluation)
+    Ok(Evaluation { heads, concat, output, fault: None, warnings })
 }
 
 fn head(
@@ -102,6 +105,20 @@ fn stages_of(
     }
 }
 
+/// The heads side by side, times W_O plus b_o where the scene has them. Shape (n_q, d_out).
+pub(super) fn projected(
+    scene: &Scene,
+    concat: &Arc<Matrix>,
+    progress: &Progress,
+) -> Result<Arc<Matrix>, Cancelled> {
+    match scene.projection().and_then(|projection| Some((projection.w_o.as_ref()?, projection))) {
+        Some((w_o, projection)) => {
+            project_with(concat, w_o, projection.b_o.as_deref(), progress).map(Arc::new)
+        }
+        None => Ok(Arc::clone(concat)),
+    }
+}
+
 fn dropped(scene: &Scene, input: &HeadInput, attention: &Attention, query_head: usize) -> Option<Dropped> {
     let spec = scene.attention_spec();
     let in_force = spec_in_force(spec, input.q.rows(), input.k.rows(), input.k.cols(), query_head);
@@ -114,20 +131,6 @@ fn concat(scene: &Scene, heads: &[HeadEvaluation]) -> Matrix {
     match scene.spec().fault {
         Some(Fault::MergeWithoutTranspose) => faulty_concat(&outputs),
         _ => concat_heads(&outputs),
-    }
-}
-
-/// The heads side by side, times W_O plus b_o where the scene has them. Shape (n_q, d_out).
-pub(super) fn projected(
-    scene: &Scene,
-    concat: &Arc<Matrix>,
-    progress: &Progress,
-) -> Result<Arc<Matrix>, Cancelled> {
-    match scene.projection().and_then(|projection| Some((projection.w_o.as_ref()?, projection))) {
-        Some((w_o, projection)) => {
-            project_with(concat, w_o, projection.b_o.as_deref(), progress).map(Arc::new)
-        }
-        None => Ok(Arc::clone(concat)),
     }
 }
 

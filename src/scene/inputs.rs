@@ -46,8 +46,8 @@ impl Inputs {
         }
     }
 
-    /// Q, K and V of each query head, without columns where only the weights are known; a mistake between the heads is made.
-    /// Counts the rows that it projects.
+    /// Q, K and V of each query head, without columns where only the weights are known; a mistake between the heads is made. Counts
+    /// the rows that it projects.
     pub fn head_inputs(
         &self,
         fault: Option<Fault>,

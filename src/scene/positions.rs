@@ -13,6 +13,16 @@ pub(super) struct Prepared {
     pub alibi_slope: Option<f64>,
 }
 
+impl Scene {
+    /// Q, K and V of a query head as its scores would read them in `f64`: turned by rotary positions, not rounded to the precision
+    /// of the scene. `None` past the last head.
+    pub fn unrounded_input(&self, query_head: usize) -> Option<HeadInput> {
+        let HeadInput { q, k, v } = self.head_inputs().get(query_head)?;
+        let (q, k) = (turned(self, q, self.spec().position_offset), turned(self, k, 0));
+        Some(HeadInput { q, k, v: Arc::clone(v) })
+    }
+}
+
 /// Every query head of a scene. Heads that share their K and V go on sharing them.
 pub(super) fn prepared(scene: &Scene, progress: &Progress) -> Result<Vec<Prepared>, Cancelled> {
     let heads = scene.head_inputs_with(progress)?;

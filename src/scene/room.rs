@@ -105,6 +105,13 @@ pub(super) fn without_output_form(spec: &SceneSpec) -> Option<(&'static str, Str
     if spec.softmax.form == SoftmaxForm::Naive {
         return Some(("softmax.form", OutputError::Naive.to_string()));
     }
+    if spec.fault.is_some() {
+        return Some(("fault", OutputError::Fault.to_string()));
+    }
+    if spec.dropout.is_some() {
+        let message = "the output-only form keeps no weights that could be dropped; leave dropout out or keep the stages";
+        return Some(("dropout", message.to_owned()));
+    }
     let narrow = (spec.precision != Precision::F64).then(|| spec.precision.label());
     narrow.map(|narrow| {
         let message = format!(

@@ -223,17 +223,13 @@ impl Scene {
         Ok(inner.head_inputs.get_or_init(|| heads))
     }
 
-    /// Rows that an evaluation has to compute: of every head, and of the projections that are not made yet. Beside a mistake,
-    /// what was meant is computed too.
+    /// Rows that an evaluation has to compute: of every head, and of the projections that are not made yet.
     pub(super) fn rows_to_compute(&self) -> usize {
-        let projection = self.projection();
-        let is_projected = projection.is_none() || self.inner.head_inputs.get().is_some();
-        let of_inputs = self.n_q() + 2 * self.n_k();
-        let has_w_o = projection.is_some_and(|projection| projection.w_o.is_some());
-        let of_rest = self.heads().saturating_mul(self.n_q()) + if has_w_o { self.n_q() } else { 0 };
-        let own = of_rest + if is_projected { 0 } else { of_inputs };
-        let of_meant = of_rest + if projection.is_some() { of_inputs } else { 0 };
-        if self.spec().fault.is_some() { own + of_meant } else { own }
+        let (n_q, n_k) = (self.n_q(), self.n_k());
+        let of_heads = self.heads().saturating_mul(n_q);
+        let Some(projection) = self.projection() else { return of_heads };
+        let of_inputs = if self.inner.head_inputs.get().is_none() { n_q + 2 * n_k } else { 0 };
+        of_heads + of_inputs + if projection.w_o.is_some() { n_q } else { 0 }
     }
 
     /// What the engine needs besides Q, K and V. ALiBi is a layer behind those of the scene's mask. Where only the weights are

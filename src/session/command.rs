@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::export::{ExportOptions, Format, TableFormat};
-use crate::figure::{Drawing, MatrixId};
+use crate::figure::{Drawing, MatrixId, Study};
 
 use super::{Calculate, Edit};
 
@@ -101,6 +101,8 @@ pub enum Centre {
     Heads,
     /// What positions do to Q and K, to X, or to the scores.
     Positions,
+    /// A closer look at the head on screen.
+    Study(Study),
     /// The calculators.
     Calculators,
 }

@@ -1,5 +1,6 @@
 //! Everything that a menu entry or a key can do, with its text: menus, shortcuts and the list of keys all read this.
 
+use crate::figure::Study;
 use crate::session::{Centre, Command, Session};
 
 /// One entry of the menus.
@@ -51,6 +52,8 @@ pub enum Action {
     ShowPositions,
     /// Every head side by side.
     ShowHeads,
+    /// A closer look at the head on screen.
+    ShowStudy(Study),
     /// The calculators in the centre.
     ShowCalculators,
     /// The next query head.
@@ -107,6 +110,11 @@ impl Action {
         Self::ShowProjections,
         Self::ShowHeads,
         Self::ShowPositions,
+        Self::ShowStudy(Study::Formats),
+        Self::ShowStudy(Study::Tiles),
+        Self::ShowStudy(Study::Decoding),
+        Self::ShowStudy(Study::Gradients),
+        Self::ShowStudy(Study::Linear),
         Self::ShowCalculators,
         Self::NextHead,
         Self::PreviousHead,
@@ -149,6 +157,7 @@ impl Action {
             Self::ShowProjections => "Projections",
             Self::ShowHeads => "All heads",
             Self::ShowPositions => "Positions",
+            Self::ShowStudy(study) => study.label(),
             Self::ShowCalculators => "Calculators",
             Self::NextHead => "Next head",
             Self::PreviousHead => "Previous head",
@@ -174,6 +183,7 @@ impl Action {
             Self::Unpin => session.pin().is_some(),
             Self::ShowProjections => session.has_projections(),
             Self::ShowPositions => session.has_positions(),
+            Self::ShowStudy(study) => !session.gives_weights() || !study.needs_inputs(),
             Self::ThreeStages | Self::FiveStages => !session.gives_weights(),
             Self::NextHead | Self::PreviousHead | Self::ShowHeads => session.scene().heads() > 1,
             _ => true,
@@ -201,6 +211,7 @@ impl Action {
             Self::ShowProjections => Command::Show(Centre::Projections),
             Self::ShowHeads => Command::Show(Centre::Heads),
             Self::ShowPositions => Command::Show(Centre::Positions),
+            Self::ShowStudy(study) => Command::Show(Centre::Study(study)),
             Self::ShowCalculators => Command::Show(Centre::Calculators),
             Self::NextHead => Command::SelectHead((session.head() + 1) % n_heads),
             Self::PreviousHead => Command::SelectHead((session.head() + n_heads - 1) % n_heads),

@@ -27,6 +27,8 @@ pub struct BoardState {
     pub insist_on_five: bool,
     /// Fewer stages are shown than the scene asks for, because they would be too small.
     pub is_shortened: bool,
+    /// How wide the row above the figure would be in one line, in points.
+    pub switch_width: f32,
     /// The form of the board, and what it was chosen by.
     form: Option<(FormKey, BoardForm)>,
     painted: PaintedDrawing,
@@ -178,17 +180,22 @@ fn figure(
         // One matrix may stand in a figure more than once; its place among the grids tells the copies apart.
         let id = ui.scope_id().with(("grid", index));
         let response = ui.interact(area, id, Sense::click());
-        let name = format!("{}, head {}, {} × {}", grid.matrix.label(), grid.head + 1, grid.rows, grid.cols);
+        let reading = drawing.reading(index);
+        let what = reading.map_or(grid.matrix.label(), |reading| reading.name.as_str());
+        let name = format!("{what}, head {}, {} × {}", grid.head + 1, grid.rows, grid.cols);
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &name));
         let Some(pointer) = response.hover_pos().or(response.interact_pointer_pos()) else { continue };
         let Some(cell) = grid.cell_at(transform.figure_point(pointer)) else { continue };
         hovered = Some((grid.head, cell));
-        if response.double_clicked() {
+        if response.double_clicked() && cell.matrix.is_of_scene() {
             out.push(double_click(session, cell));
         } else if response.clicked() {
             click(session, state, out, grid.head, cell);
         }
-        response.on_hover_ui_at_pointer(|ui| highlight::tooltip(ui, session, grid.head, cell));
+        response.on_hover_ui_at_pointer(|ui| match reading {
+            Some(reading) => highlight::reading(ui, session, reading, cell),
+            None => highlight::tooltip(ui, session, grid.head, cell),
+        });
     }
     let painter = ui.painter_at(rect.expand(3.0));
     if let Some((head, cell)) = hovered {
@@ -224,7 +231,8 @@ fn click(session: &Session, state: &mut UiState, out: &mut Outbox, head: usize, 
     if head != session.head() {
         out.push(Command::SelectHead(head));
     }
-    state.board.selected = Some(cell);
+    // What is no matrix of the scene has nothing for the keyboard to act on.
+    state.board.selected = Some(cell).filter(|cell| cell.matrix.is_of_scene());
     if cell.matrix.is_score_like() {
         out.push(Command::Pin { query: cell.row, key: cell.col });
     }

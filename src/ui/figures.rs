@@ -6,8 +6,8 @@ use egui::Theme;
 
 use crate::export::{ExportOptions, Format, Ground, TextMode};
 use crate::figure::{
-    Drawing, Figure, FigureInput, FigureOptions, FigureTheme, MatrixId, Pin, TraceText, Writing, compose,
-    trace_text,
+    Drawing, Figure, FigureInput, FigureOptions, FigureTheme, MatrixId, Pin, Study, TraceText, Writing,
+    compose, trace_text,
 };
 use crate::scene::Stage;
 use crate::session::{Centre, Command, Derived, FigureExport, Session};
@@ -25,6 +25,8 @@ pub enum FigureChoice {
     Heads,
     /// What positions do.
     Positions,
+    /// A closer look at the head on screen.
+    Study(Study),
     /// The arithmetic behind the pinned cell.
     Trace,
     /// One matrix.
@@ -45,6 +47,7 @@ impl FigureChoice {
             Self::Projections => "Projections",
             Self::Heads => "All heads",
             Self::Positions => "Positions",
+            Self::Study(study) => study.label(),
             Self::Trace => "Trace of the pinned cell",
             Self::Matrix(matrix) => matrix.label(),
             Self::ComplexityChart => "Chart: complexity",
@@ -68,6 +71,9 @@ impl FigureChoice {
         if session.pin().is_some() {
             offered.push(Self::Trace);
         }
+        let studies =
+            Study::ALL.into_iter().filter(|study| !session.gives_weights() || !study.needs_inputs());
+        offered.extend(studies.map(Self::Study));
         let matrices = [
             MatrixId::RawScores,
             MatrixId::ScaledScores,
@@ -99,6 +105,7 @@ impl FigureChoice {
             Self::Projections => "projections",
             Self::Heads => "heads",
             Self::Positions => "positions",
+            Self::Study(study) => study.name(),
             Self::Trace => "trace",
             Self::Matrix(matrix) => matrix.name(),
             Self::ComplexityChart => "complexity",
@@ -114,6 +121,7 @@ impl FigureChoice {
             Self::Projections => Figure::Projection,
             Self::Heads => Figure::Heads,
             Self::Positions => Figure::Positions,
+            Self::Study(study) => Figure::Study(study),
             Self::Trace => Figure::Trace,
             Self::Matrix(matrix) => Figure::Matrix(matrix),
             Self::ComplexityChart => Figure::Chart(Box::new(super::charts::complexity(session))),
@@ -131,6 +139,7 @@ pub fn in_centre(session: &Session) -> FigureChoice {
         (None, Centre::Projections) => FigureChoice::Projections,
         (None, Centre::Heads) => FigureChoice::Heads,
         (None, Centre::Positions) => FigureChoice::Positions,
+        (None, Centre::Study(study)) => FigureChoice::Study(study),
         (None, Centre::Calculators) if super::calculator::is_without_chart(session) => FigureChoice::Board,
         (None, Centre::Calculators) => FigureChoice::CalculatorChart,
     }

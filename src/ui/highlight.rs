@@ -3,7 +3,7 @@
 use egui::{Painter, RichText, Stroke, StrokeKind, Ui};
 
 use crate::engine::Matrix;
-use crate::figure::{CellRef, Drawing, Grid, MatrixId, Rect};
+use crate::figure::{CellRef, Drawing, Grid, MatrixId, Reading, Rect};
 use crate::session::{Centre, Session};
 
 use super::paint::ScreenFromFigure;
@@ -102,6 +102,8 @@ fn path_of(cell: CellRef) -> Vec<(MatrixId, Part)> {
             (MatrixId::WO, Part::Col(col)),
             (MatrixId::FinalOutput, Part::Cell(row, col)),
         ],
+        // Grids of other numbers have nothing in common.
+        MatrixId::Numbers => Vec::new(),
         matrix => vec![(matrix, Part::Cell(row, col))],
     }
 }
@@ -126,6 +128,31 @@ fn part_rect(grid: &Grid, part: Part) -> Rect {
         }
     };
     Rect { x: first.x, y: first.y, width: last.right() - first.x, height: last.bottom() - first.y }
+}
+
+/// A cell of numbers that are no matrix of the scene: what they are, where, the value with all its digits.
+pub fn reading(ui: &mut Ui, session: &Session, reading: &Reading, cell: CellRef) {
+    let Reading { name, numbers, .. } = reading;
+    if cell.row >= numbers.rows() || cell.col >= numbers.cols() {
+        return;
+    }
+    let muted = Colors::in_use(ui).muted;
+    let place = match cell.matrix {
+        MatrixId::Pairs => {
+            let label = |labels: &[String], index: usize| labels.get(index).cloned().unwrap_or_default();
+            let (query, key) = (
+                label(session.scene().query_labels(), cell.row),
+                label(session.scene().key_labels(), cell.col),
+            );
+            format!("query {} “{query}”, key {} “{key}”", cell.row + 1, cell.col + 1)
+        }
+        _ => format!("row {}, column {}", cell.row + 1, cell.col + 1),
+    };
+    ui.label(RichText::new(format!("{name}: {place}")).color(muted).small());
+    ui.label(RichText::new(in_full(numbers, cell)).family(super::style::bold()));
+    if cell.matrix.is_score_like() {
+        ui.label(RichText::new("click to pin").color(muted).small());
+    }
 }
 
 /// The cell in words: which matrix, which query and key, the value with all its digits, who blocks it.

@@ -2,6 +2,7 @@
 
 use egui::{Button, MenuBar, RichText, Ui, containers::menu::SubMenuButton};
 
+use crate::figure::Study;
 use crate::session::{Command, Session};
 
 use super::style::Colors;
@@ -74,6 +75,9 @@ pub fn show(ui: &mut Ui, session: &Session, state: &UiState, out: &mut Outbox) {
                             ui.separator();
                         }
                     }
+                    if *item == Some(Action::ShowPositions) {
+                        closer_looks(ui, session, out);
+                    }
                 }
                 if *title == "Export" {
                     super::export_dialog::matrix_menus(ui, session, out);
@@ -84,6 +88,15 @@ pub fn show(ui: &mut Ui, session: &Session, state: &UiState, out: &mut Outbox) {
             theme_menu(ui);
             document_name(ui, session, state);
         });
+    });
+}
+
+fn closer_looks(ui: &mut Ui, session: &Session, out: &mut Outbox) {
+    SubMenuButton::new("Closer looks").ui(ui, |ui| {
+        ui.set_min_width(200.0);
+        for study in Study::ALL {
+            entry(ui, Action::ShowStudy(study), session, out);
+        }
     });
 }
 

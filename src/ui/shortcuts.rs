@@ -46,7 +46,7 @@ pub fn keys_of(action: Action) -> &'static [KeyboardShortcut] {
         Action::ZoomFit => const { &[key(Modifiers::ALT, Key::Num0)] },
         Action::WeightsPerRow => const { &[key(CTRL_SHIFT, Key::W)] },
         Action::EditTokens => const { &[key(CTRL, Key::T)] },
-        Action::Unpin | Action::About | Action::EditNotes | Action::RevertView => &[],
+        Action::ShowStudy(_) | Action::Unpin | Action::About | Action::EditNotes | Action::RevertView => &[],
     }
 }
 

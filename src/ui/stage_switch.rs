@@ -2,11 +2,12 @@
 
 use egui::{RichText, Ui};
 
+use crate::figure::Study;
 use crate::scene::{Position, Scene, Stage};
 use crate::session::{Centre, Command, Edit, Session};
 
 use super::style::Colors;
-use super::{Outbox, UiState, widgets};
+use super::{Action, Outbox, UiState, widgets};
 
 /// The stages shown by the short form of the board: the scores that the weights are made of, where a bias is added to them.
 pub fn three(scene: &Scene) -> [Stage; 3] {
@@ -20,32 +21,56 @@ pub fn three(scene: &Scene) -> [Stage; 3] {
 /// What stands beside the head picker and the choice of stages take together, in points.
 const ROOM_FOR_SHARING: f32 = 400.0;
 
-/// Draws the row.
+/// Draws the row, or two where the centre is too narrow for one.
 pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbox) {
+    // As wide as everything was in the frame before.
+    let in_two = state.board.switch_width > ui.available_width();
+    let gap = ui.spacing().item_spacing.x;
+    let [mut first, mut second] = [0.0; 2];
     ui.horizontal(|ui| {
-        centre_switch(ui, session, out);
-        if session.centre() == Centre::Board {
+        first = ui.scope(|ui| centre_switch(ui, session, out)).response.rect.width();
+        if !in_two {
+            second = beside(ui, session, state, out);
+        }
+    });
+    if in_two {
+        ui.horizontal(|ui| second = beside(ui, session, state, out));
+    }
+    let width = first + gap + second;
+    if (width > ui.available_width()) != in_two {
+        ui.ctx().request_repaint();
+    }
+    state.board.switch_width = width;
+}
+
+/// Draws what stands beside the choice of figures and returns how wide it is, without the room left in the middle.
+fn beside(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbox) -> f32 {
+    let left = ui.scope(|ui| {
+        closer_looks(ui, session, out);
+        if matches!(session.centre(), Centre::Board | Centre::Study(_)) {
             head_picker(ui, session, out);
         }
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            if session.focus().is_some() {
-                if ui.button("Back to the board").on_hover_text("Esc").clicked() {
-                    out.push(Command::Focus(None));
-                }
-            } else if session.gives_weights() && session.centre() == Centre::Board {
-                let text = RichText::new("weights only").small().color(Colors::in_use(ui).muted);
-                ui.label(text).on_hover_text("They were computed elsewhere; no other stage is known");
-            } else if session.centre() == Centre::Board {
-                stages(ui, session, state, out);
-            }
-            if session.centre() != Centre::Calculators
-                && state.board.zoom.is_some()
-                && ui.button("Fit").on_hover_text("Fit the figure into the centre").clicked()
-            {
-                state.board.zoom = None;
-            }
-        });
     });
+    let right = ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+        if session.focus().is_some() {
+            if ui.button("Back to the board").on_hover_text("Esc").clicked() {
+                out.push(Command::Focus(None));
+            }
+        } else if session.gives_weights() && session.centre() == Centre::Board {
+            let text = RichText::new("weights only").small().color(Colors::in_use(ui).muted);
+            ui.label(text).on_hover_text("They were computed elsewhere; no other stage is known");
+        } else if session.centre() == Centre::Board {
+            stages(ui, session, state, out);
+        }
+        if session.centre() != Centre::Calculators
+            && state.board.zoom.is_some()
+            && ui.button("Fit").on_hover_text("Fit the figure into the centre").clicked()
+        {
+            state.board.zoom = None;
+        }
+        ui.min_rect().width()
+    });
+    left.response.rect.width() + ui.spacing().item_spacing.x + right.inner
 }
 
 fn stages(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbox) {
@@ -77,6 +102,30 @@ fn centre_switch(ui: &mut Ui, session: &Session, out: &mut Outbox) {
     if let Some(centre) = widgets::segments(ui, &options, session.centre()) {
         out.push(Command::Show(centre));
     }
+}
+
+/// The closer looks behind one word, which names the one in the centre.
+fn closer_looks(ui: &mut Ui, session: &Session, out: &mut Outbox) {
+    let current = match session.centre() {
+        Centre::Study(study) => Some(study),
+        _ => None,
+    };
+    let colors = Colors::in_use(ui);
+    let (text, ink) = match current {
+        Some(study) => (study.label(), colors.accent),
+        None => ("closer looks", colors.muted),
+    };
+    let button = egui::Button::new(RichText::new(format!("{text} ▾")).color(ink).size(12.5)).frame(false);
+    let (response, _) = egui::containers::menu::MenuButton::from_button(button).ui(ui, |ui| {
+        for study in Study::ALL {
+            let entry = egui::Button::selectable(current == Some(study), study.label());
+            if ui.add_enabled(Action::ShowStudy(study).is_enabled(session), entry).clicked() {
+                out.push(Command::Show(Centre::Study(study)));
+            }
+        }
+    });
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Closer looks"));
+    response.on_hover_text("Number formats, tiles, decoding, gradients, linear attention");
 }
 
 /// Query heads with the KV head that each reads.

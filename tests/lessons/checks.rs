@@ -22,7 +22,12 @@ fn outcomes(lesson: &Lesson) -> Vec<(Check, CheckOutcome)> {
 /// The scene that shows how a number format spoils its only row.
 const SPOILT: &str = "38_half_precision_overflow";
 
-/// The scenes for which `check` passes; the others have to say why it does not apply.
+/// The scenes that make no mistake on purpose.
+fn sound() -> impl Iterator<Item = &'static bundled::Bundled> {
+    bundled::all().iter().filter(|scene| !scene.text.contains("\n    fault:"))
+}
+
+/// The sound scenes for which `check` passes; the others have to say why it does not apply.
 fn passing(check: Check) -> Vec<&'static str> {
     let passes = |name: &&str| {
         let lesson = Lesson::open(name);
@@ -40,14 +45,14 @@ fn passing(check: Check) -> Vec<&'static str> {
             CheckOutcome::Fail { detail, .. } => panic!("{name}: {} fails: {detail}", check.label()),
         }
     };
-    bundled::all().iter().map(|scene| scene.name).filter(passes).collect()
+    sound().map(|scene| scene.name).filter(passes).collect()
 }
 
 #[test]
-fn rows_sum_to_one_and_key_order_does_not_matter_in_every_scene_but_the_one_that_overflows() {
-    let but_the_spoilt = bundled::all().iter().map(|scene| scene.name).filter(|name| *name != SPOILT);
+fn rows_sum_to_one_and_key_order_does_not_matter_in_every_sound_scene_but_the_one_that_overflows() {
+    let but_the_spoilt = sound().map(|scene| scene.name).filter(|name| *name != SPOILT);
     assert_eq!(passing(Check::RowsSumToOne), but_the_spoilt.collect::<Vec<_>>());
-    assert_eq!(passing(Check::KeyOrderDoesNotMatter).len(), bundled::all().len());
+    assert_eq!(passing(Check::KeyOrderDoesNotMatter).len(), sound().count());
 }
 
 #[test]
@@ -71,7 +76,7 @@ fn scenes_with_padding_do_not_depend_on_it() {
 #[test]
 fn blocked_weights_are_zero_in_every_scene_with_a_mask() {
     let passing = passing(Check::BlockedWeightsAreZero);
-    for scene in bundled::all().iter().filter(|scene| scene.text.contains("\n    mask:")) {
+    for scene in sound().filter(|scene| scene.text.contains("\n    mask:")) {
         // Every key of the decode step is visible: the cache holds only the past. Uniform rows are excused by their policy.
         if scene.name != "30_decode_step" {
             assert!(passing.contains(&scene.name), "{}", scene.name);

@@ -57,6 +57,7 @@ pub fn annotated_matrices() -> Drawing {
     }
     items.push(pin());
     Drawing {
+        readings: Vec::new(),
         size: Size {
             width: LEFT + 3.0 * 8.0 * CELL.width + 2.0 * GAP + 16.0,
             height: TOP + 8.0 * CELL.height + 28.0,

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use qkv::engine::{Corner, EmptyRow, MaskRule, Precision, RopeLayout};
+use qkv::engine::{Corner, EmptyRow, Fault, MaskRule, Precision, RopeLayout};
 use qkv::figure::{CellRef, MatrixId};
-use qkv::scene::{self, Position, ScoringSpec};
+use qkv::scene::{self, DropoutSpec, Position, ScoringSpec};
 use qkv::session::{
     Answer, Axis, Calculate, Centre, Checked, Command, Derived, Document, Edit, Effect, Event, Export,
     Origin, Question, Session, Slot,
@@ -354,6 +354,39 @@ fn a_narrow_format_rounds_the_board_and_not_what_the_scene_states() {
     assert_eq!(session.matrix(MatrixId::Q).unwrap().get(0, 0), 0.1);
 }
 
+#[test]
+fn sinks_dropout_and_mistakes_are_edits_like_others() {
+    let mut session = open("three_positions_causal");
+    let weight = |session: &Session| session.matrix(MatrixId::Weights).unwrap().get(0, 0);
+    session.apply(edit(Edit::SetSinks(vec![0.5])));
+    assert!(weight(&session) < 0.6);
+    session.apply(edit(Edit::SetSinks(Vec::new())));
+    session.apply(edit(Edit::SetDropout(Some(DropoutSpec { rate: 0.5, seed: 4 }))));
+    assert!(session.matrix(MatrixId::DroppedWeights).is_some());
+    assert!(session.matrix(MatrixId::OutputBeforeDropout).is_some());
+    session.apply(edit(Edit::SetDropout(Some(DropoutSpec { rate: 1.0, seed: 4 }))));
+    assert!(session.refusal().unwrap().contains("dropout rate"));
+    session.apply(edit(Edit::SetDropout(None)));
+    assert!(session.matrix(MatrixId::DroppedWeights).is_none());
+    session.apply(edit(Edit::SetFault(Some(Fault::MaskAfterSoftmax))));
+    assert!((weight(&session) - 0.4011).abs() < 1e-4);
+    for _ in 0..5 {
+        session.apply(Command::Undo);
+    }
+    assert_eq!(weight(&session), 1.0);
+    assert!(!session.document().is_changed());
+}
+
+#[test]
+fn sinks_follow_the_number_of_heads() {
+    let mut session = open("three_positions");
+    session.apply(edit(Edit::SetSinks(vec![0.5])));
+    session.apply(edit(Edit::SetHeads(3)));
+    assert_eq!(session.scene().spec().sinks, [0.5; 3]);
+    session.apply(edit(Edit::SetHeads(2)));
+    assert_eq!(session.scene().spec().sinks, [0.5; 2]);
+}
+
 fn any_edit() -> impl Strategy<Value = Edit> {
     let cell = (0..3usize, 0..4usize, 0..3usize, -3.0..3.0f64).prop_map(|(which, row, col, value)| {
         let slot = [Slot::Q(0), Slot::K(0), Slot::V(0)][which];
@@ -371,6 +404,9 @@ fn any_edit() -> impl Strategy<Value = Edit> {
         1 => (0..9usize).prop_map(Edit::SetDecimals),
         1 => prop::sample::select(vec![Position::None, ROPE, Position::Alibi]).prop_map(Edit::SetPosition),
         1 => prop::sample::select(&Precision::ALL[..]).prop_map(Edit::SetPrecision),
+        1 => prop::option::of(0.0..0.9f64).prop_map(|rate| Edit::SetDropout(rate.map(|rate| DropoutSpec { rate, seed: 1 }))),
+        1 => prop::option::of(-2.0..2.0f64).prop_map(|sink| Edit::SetSinks(sink.into_iter().collect())),
+        1 => prop::option::of(prop::sample::select(&Fault::ALL[..])).prop_map(Edit::SetFault),
         1 => Just(Edit::AddToken(Axis::Keys)),
         1 => (0..4usize).prop_map(|position| Edit::RemoveToken(Axis::Queries, position)),
         1 => "[a-zé😀 ]{0,6}".prop_map(|label| Edit::SetToken { axis: Axis::Keys, position: 1, label }),
@@ -651,6 +687,9 @@ fn weights_computed_elsewhere_are_looked_at_and_not_edited() {
         Edit::SetPosition(Position::Alibi),
         Edit::SetPrecision(Precision::F16),
         Edit::SetEmptyRows(EmptyRow::Uniform),
+        Edit::SetSinks(vec![1.0; 12]),
+        Edit::SetDropout(Some(DropoutSpec { rate: 0.5, seed: 0 })),
+        Edit::SetFault(Some(Fault::NoScale)),
         Edit::AddToken(Axis::Keys),
         Edit::RemoveToken(Axis::Queries, 0),
         Edit::SetWidths { d_k: 2, d_v: 2 },

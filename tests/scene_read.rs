@@ -351,6 +351,7 @@ fn the_output_without_stages_is_offered_only_where_it_can_be_made() {
         ("softmax: (over: Queries)", false),
         ("softmax: (form: Naive)", false),
         ("precision: F16", false),
+        ("dropout: (rate: 0.5, seed: 1)", false),
     ] {
         let text = format!("Scene(input: {input}, {more})");
         let refusal = summaries(&text);

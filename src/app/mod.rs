@@ -3,6 +3,7 @@
 //! This room does not know any maths.
 
 mod dialogs;
+mod effects;
 mod files;
 mod fonts;
 mod picture;

@@ -1,15 +1,13 @@
 //! The application: drains events in `logic`, draws in `ui`, performs effects after.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
 use egui_notify::Toasts;
 
-use crate::disk;
 use crate::scene::bundled;
-use crate::session::{Checked, Command, Derived, Document, Effect, Event, Export, Origin, Session};
+use crate::session::{Command, Document, Event, Export, Origin, Session};
 use crate::ui::{self, Action, Outbox, PathPurpose, UiState, Wish};
 
 use super::dialogs::{Pending, Purpose};
@@ -126,101 +124,6 @@ impl App {
         self.perform(effects, frame);
     }
 
-    /// Does what the session asked for. Answers come back as events, possibly at once.
-    fn perform(&mut self, effects: Vec<Effect>, frame: Option<&eframe::Frame>) {
-        for effect in effects {
-            match effect {
-                Effect::AskWhatToOpen => self.ask(Purpose::Open, "", frame),
-                Effect::AskWhichConfiguration => self.ask(Purpose::Configuration, "", frame),
-                Effect::AskWhereToSave { suggested_name } => self.ask(Purpose::Save, &suggested_name, frame),
-                Effect::AskWhereToExport(export) => {
-                    let name = match &export {
-                        Export::Figure(figure) => figure.suggested_name.clone(),
-                        Export::Text { suggested_name, .. } => suggested_name.clone(),
-                    };
-                    self.ask(Purpose::Export(export), &name, frame);
-                }
-                Effect::ReadScene(path) => {
-                    let read = disk::read_scene(&path);
-                    self.handle(Event::SceneRead { path, text: read.text, result: read.result }, frame);
-                }
-                Effect::WriteScene { path, text, expected } => {
-                    let found = expected.as_ref().and_then(|_| std::fs::read_to_string(&path).ok());
-                    if found.is_some_and(|found| expected.is_some_and(|expected| found != *expected)) {
-                        self.handle(Event::FoundChanged(path), frame);
-                        continue;
-                    }
-                    let from = self.session.document().path().map(folder_of).unwrap_or_default();
-                    let scene = Arc::clone(self.session.document().scene());
-                    match disk::write_whole(&path, text.as_bytes()) {
-                        Ok(()) => {
-                            let brought = disk::bring_files_along(&scene, &from, &folder_of(&path));
-                            self.handle(Event::Saved { path, text }, frame);
-                            if let Err(sentence) = brought {
-                                self.handle(
-                                    Event::Failed(format!("The scene was saved, but {sentence}")),
-                                    frame,
-                                );
-                            }
-                        }
-                        Err(error) => {
-                            self.handle(Event::SaveFailed { path, reason: error.to_string() }, frame);
-                        }
-                    }
-                }
-                Effect::Evaluate { revision, scene } => self.evaluate(revision, scene),
-                Effect::Check(derived) => self.check(derived),
-                Effect::StopComputing => self.world.worker.stop(),
-                Effect::CopyFigure(figure) => self.copy_figure(&figure),
-                Effect::CopyText(text) => {
-                    self.world.wake.copy_text(text);
-                    self.toasts.info("Copied").duration(Duration::from_secs(2));
-                }
-                Effect::Watch(path) => {
-                    let wake = self.world.wake.clone();
-                    self.world.watch.set(path.as_deref(), &self.world.sender, move || wake.request_repaint());
-                }
-                Effect::Remember(path) => {
-                    self.settings.remember(&path);
-                    self.refresh_recent();
-                }
-                Effect::Quit => {
-                    self.world.closing = true;
-                    self.world.wake.send_viewport_cmd(egui::ViewportCommand::Close);
-                }
-            }
-        }
-    }
-
-    fn evaluate(&mut self, revision: u64, scene: Arc<crate::scene::Scene>) {
-        if !self.world.worker.evaluate(revision, Arc::clone(&scene)) {
-            let derived = Derived::of(revision, scene);
-            let derived = Arc::new(derived);
-            self.session.handle(Event::Derived(Arc::clone(&derived)));
-            self.check(derived);
-        }
-    }
-
-    fn check(&mut self, derived: Arc<Derived>) {
-        if !self.world.worker.check(Arc::clone(&derived)) {
-            self.session.handle(Event::Checked(Arc::new(Checked::of(&derived))));
-        }
-    }
-
-    fn copy_figure(&mut self, figure: &crate::session::FigureExport) {
-        let scale = figure.options.dpi / 72.0;
-        match crate::export::rasterize(&figure.drawing, scale, figure.options.ground) {
-            Ok(picture) => {
-                let size = [picture.width, picture.height];
-                self.world.wake.copy_image(egui::ColorImage::from_rgba_unmultiplied(size, &picture.rgba));
-                self.toasts.info("Copied as a picture").duration(Duration::from_secs(2));
-            }
-            Err(error) => {
-                self.handle(Event::Failed(error.to_string()), None);
-            }
-        }
-    }
-
     fn grant(&mut self, wish: Wish, frame: &eframe::Frame) {
         match wish {
             Wish::Act(action) => self.act(action, frame),
@@ -277,7 +180,7 @@ impl App {
         }
     }
 
-    fn refresh_recent(&mut self) {
+    pub(super) fn refresh_recent(&mut self) {
         self.ui.recent.clone_from(&self.settings.recent);
         self.ui.recent_present = self.settings.recent.iter().map(|path| path.exists()).collect();
     }
@@ -412,7 +315,7 @@ fn first_document(settings: &Settings) -> Document {
     last.or_else(first).unwrap_or_else(Document::untitled)
 }
 
-fn folder_of(path: &Path) -> PathBuf {
+pub(super) fn folder_of(path: &Path) -> PathBuf {
     path.parent().unwrap_or(Path::new("")).to_owned()
 }
 

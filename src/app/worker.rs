@@ -130,8 +130,11 @@ mod tests {
     fn the_latest_wins_and_nothing_is_heard_of_what_was_stopped() {
         let (sender, events) = mpsc::channel();
         let mut worker = Worker::start(sender, || {});
-        // Far longer than the rest of this test, were it not stopped.
+        // Takes far longer than the rest of this test, were it not stopped.
         assert!(worker.evaluate(1, scene(3000, 1)));
+        while worker.fraction() == 0.0 {
+            thread::sleep(Duration::from_millis(1)); // until it is under way
+        }
         assert!(worker.evaluate(2, scene(8, 4)));
         assert!(matches!(next(&events), Event::Derived(derived) if derived.revision == 2));
         assert!(matches!(next(&events), Event::Checked(checked) if checked.revision == 2));

@@ -102,7 +102,7 @@ impl<'a> Head<'a> {
         };
         Self {
             query_head: *query_head,
-            before: (!gives_weights).then(|| BeforeWeights {
+            before: (!gives_weights).then_some(BeforeWeights {
                 kv_head: *kv_head,
                 raw_scores: Rows(&attention.raw_scores),
                 scaled_scores: Rows(&attention.scaled_scores),

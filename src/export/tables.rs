@@ -76,7 +76,7 @@ pub fn csv(table: &MatrixTable<'_>, spreadsheet_safe: bool) -> String {
     in_memory(|out| write_csv(table, spreadsheet_safe, out))
 }
 
-/// [`csv`], row after row into `out`.
+/// [`csv()`], row after row into `out`.
 ///
 /// # Errors
 /// Whatever `out` says.

@@ -95,5 +95,6 @@ pub fn estimated_macs(scene: &Scene) -> u128 {
         let to_heads = of(n_q, &projection.w_q) + of(n_k, &projection.w_k) + of(n_k, &projection.w_v);
         to_heads + projection.w_o.as_ref().map_or(0, |w_o| of(n_q, w_o))
     });
-    pairs.saturating_mul(per_score + scene.d_v() as u128) + projections
+    // Weights that are given are at least looked at.
+    pairs.saturating_mul((per_score + scene.d_v() as u128).max(1)) + projections
 }

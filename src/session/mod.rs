@@ -10,6 +10,7 @@ mod derived;
 mod document;
 mod edit;
 mod effect;
+mod evaluating;
 mod history;
 mod notice;
 mod sizes;

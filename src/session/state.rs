@@ -9,13 +9,8 @@ use crate::scene::{self, Scene};
 
 use super::{
     Answer, Calculators, Centre, Checked, Command, Derived, Document, Edit, Effect, Event, Export, History,
-    Notice, Origin, Problem, Question, estimated_macs,
+    Notice, Origin, Problem, Question,
 };
-
-/// Evaluations above this many multiply-adds leave the frame and go to the worker.
-const INLINE_MACS: u128 = 1_000_000;
-/// The standing checks of evaluations above this many multiply-adds do so too: they evaluate again, several times.
-const INLINE_CHECK_MACS: u128 = 100_000;
 
 /// The pinned pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -168,16 +163,8 @@ impl Session {
                 self.focus = None;
             }
             Command::Calculate(wish) => return self.calculate(wish),
-            Command::StopEvaluation if self.is_evaluating() => {
-                self.is_stopped = true;
-                // The checks of the board that stays had to wait for the evaluation.
-                let checks = Effect::Check(Arc::clone(&self.derived));
-                return vec![if self.is_checking() { checks } else { Effect::StopComputing }];
-            }
-            Command::Evaluate if !self.is_up_to_date() => {
-                self.is_stopped = false;
-                return vec![self.evaluate_elsewhere()];
-            }
+            Command::StopEvaluation => return self.stop_evaluation(),
+            Command::Evaluate => return self.evaluate_after_all(),
             _ => {}
         }
         Vec::new()
@@ -200,21 +187,8 @@ impl Session {
                 self.say(true, format!("The scene was not saved: {reason}: {}", path.display()));
             }
             Event::ConfigurationRead { path, text } => self.configuration_read(&path, text),
-            Event::Derived(derived) => {
-                // One that was stopped in its last moment is as good as any other.
-                if derived.revision == self.revision {
-                    self.derived = derived;
-                    self.is_stopped = false;
-                    if std::mem::take(&mut self.pin_is_due) {
-                        self.pin_something();
-                    }
-                }
-            }
-            Event::Checked(checked) => {
-                if checked.revision == self.derived.revision {
-                    self.checked = checked;
-                }
-            }
+            Event::Derived(derived) => self.take_derived(derived),
+            Event::Checked(checked) => self.take_checked(checked),
             Event::Written(path) => self.say(false, format!("Written to {}", path.display())),
             Event::Failed(reason) => self.say(true, reason),
             Event::Said(text) => self.say(false, text),
@@ -242,44 +216,6 @@ impl Session {
                 Vec::new()
             }
         }
-    }
-
-    /// Makes `scene` the present one and sees to its evaluation and its checks.
-    fn show_scene(&mut self, scene: Arc<Scene>) -> Vec<Effect> {
-        let computes_elsewhere = self.is_evaluating() || self.is_checking();
-        self.document.replace_scene(Arc::clone(&scene));
-        self.revision += 1;
-        self.is_stopped = false;
-        self.keep_selection_inside();
-        if Arc::ptr_eq(&self.derived.scene, &scene) {
-            return self.show_again(computes_elsewhere);
-        }
-        let macs = estimated_macs(&scene);
-        if macs > INLINE_MACS {
-            return vec![self.evaluate_elsewhere()];
-        }
-        self.derived = Arc::new(Derived::of(self.revision, scene));
-        if macs > INLINE_CHECK_MACS {
-            return vec![Effect::Check(Arc::clone(&self.derived))];
-        }
-        self.checked = Arc::new(Checked::of(&self.derived));
-        if computes_elsewhere { vec![Effect::StopComputing] } else { Vec::new() }
-    }
-
-    /// The present scene is the one on screen: a step was taken back before its evaluation was done.
-    fn show_again(&mut self, computes_elsewhere: bool) -> Vec<Effect> {
-        let was_checked = !self.is_checking();
-        self.derived = Arc::new(Derived { revision: self.revision, ..Derived::clone(&self.derived) });
-        if !was_checked {
-            return vec![Effect::Check(Arc::clone(&self.derived))];
-        }
-        let outcomes = self.checked.outcomes.clone();
-        self.checked = Arc::new(Checked { revision: self.revision, outcomes });
-        if computes_elsewhere { vec![Effect::StopComputing] } else { Vec::new() }
-    }
-
-    fn evaluate_elsewhere(&self) -> Effect {
-        Effect::Evaluate { revision: self.revision, scene: Arc::clone(self.document.scene()) }
     }
 
     fn open(&mut self, document: Document) -> Vec<Effect> {
@@ -392,7 +328,7 @@ impl Session {
     }
 
     /// A fresh scene shows a pinned cell at once: the last query and the key it looks at most.
-    fn pin_something(&mut self) {
+    pub(super) fn pin_something(&mut self) {
         let scene = self.document.scene();
         let (n_q, n_k) = (scene.n_q(), scene.n_k());
         if n_q == 0 || n_k == 0 {
@@ -408,7 +344,7 @@ impl Session {
         self.pin = Some(Pin { query, key });
     }
 
-    fn keep_selection_inside(&mut self) {
+    pub(super) fn keep_selection_inside(&mut self) {
         let scene = self.document.scene();
         self.head = self.head.min(scene.heads().saturating_sub(1));
         self.pin = self.pin.filter(|pin| pin.query < scene.n_q() && pin.key < scene.n_k());

@@ -6,11 +6,23 @@ use super::real::Real;
 const LINE: usize = 64;
 
 /// Numbers that are kept from one use to the next, zeros at first.
-#[derive(Default)]
 pub(super) struct Aligned<R> {
     numbers: Vec<R>,
     start: usize,
     len: usize,
+}
+
+impl<R> Default for Aligned<R> {
+    fn default() -> Self {
+        Self::none()
+    }
+}
+
+impl<R> Aligned<R> {
+    /// No numbers yet.
+    pub(super) const fn none() -> Self {
+        Self { numbers: Vec::new(), start: 0, len: 0 }
+    }
 }
 
 impl<R: Real> Aligned<R> {

@@ -79,8 +79,20 @@ fn max_of(row: &[f64]) -> f64 {
             *lane = larger(*lane, score);
         }
     }
-    let max = lanes.into_iter().fold(f64::NEG_INFINITY, larger);
-    rest.iter().copied().fold(max, larger)
+    rest.iter().copied().fold(folded(lanes, larger), larger)
+}
+
+/// All lanes made one, half onto half, so that no step waits for more than four before it.
+#[inline(always)]
+fn folded(mut lanes: [f64; LANES], join: impl Fn(f64, f64) -> f64) -> f64 {
+    let mut half = LANES / 2;
+    while half > 0 {
+        for lane in 0..half {
+            lanes[lane] = join(lanes[lane], lanes[lane + half]);
+        }
+        half /= 2;
+    }
+    lanes[0]
 }
 
 /// Every exp(score − max) into `exps`, and their sum.
@@ -95,7 +107,7 @@ fn exp_less_into<const FUSED: bool>(scores: &[f64], max: f64, exps: &mut [f64]) 
             *lane += *exp;
         }
     }
-    let mut sum = lanes.into_iter().fold(0.0, |sum, lane| sum + lane);
+    let mut sum = folded(lanes, |a, b| a + b);
     for (&score, exp) in rest.iter().zip(rest_exps) {
         *exp = exp_of_negative::<f64, FUSED>(score - max);
         sum += *exp;

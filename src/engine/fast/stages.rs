@@ -12,8 +12,9 @@ use super::super::{
     Attention, AttentionSpec, Cancelled, HeadInput, MaskView, Matrix, Precision, Progress, Scoring,
     SoftmaxAxis, SoftmaxForm, attend,
 };
-use super::packed::{PackedKeys, PackedValues};
+use super::packed::Packed;
 use super::rows::{Normalize, Scale};
+use super::view::MatrixView;
 
 /// Queries in a block: whole strips of a product, whose rows of all stages stay in the second-level cache.
 const BLOCK_QUERIES: usize = 48;
@@ -78,8 +79,10 @@ pub fn attend_fast(
         view,
         scale: stages.scale,
         sink: spec.sink_of(query_head),
-        keys: (!matches!(spec.scoring, Scoring::Additive { .. })).then(|| PackedKeys::new(k)),
-        values: v.data().iter().all(|value| value.is_finite()).then(|| PackedValues::new(v)),
+        packed: Packed::new(
+            (!matches!(spec.scoring, Scoring::Additive { .. })).then_some(k),
+            MatrixView::from(v.as_ref()).is_finite().then_some(v),
+        ),
         arch: Arch::new(),
     };
     run_all(&pass, pass.blocks(&mut stages), progress)?;
@@ -117,10 +120,7 @@ struct Pass<'a> {
     view: MaskView<'a>,
     scale: f64,
     sink: Option<f64>,
-    /// `None` where the scores are not products.
-    keys: Option<PackedKeys>,
-    /// `None` where some value is not finite.
-    values: Option<PackedValues>,
+    packed: Packed,
     arch: Arch,
 }
 
@@ -182,7 +182,7 @@ impl Pass<'_> {
             }
         }
         self.softmax(block);
-        match &self.values {
+        match &self.packed.values {
             Some(values) => values.mix(self.arch, block.weights, block.row_max.len(), block.output),
             None => self.mix_with_care(block),
         }
@@ -191,7 +191,7 @@ impl Pass<'_> {
     fn score(&self, block: &mut Block<'_>) {
         let n_rows = block.row_max.len();
         let queries = &self.q.data()[block.first_query * self.q.cols()..][..n_rows * self.q.cols()];
-        match &self.keys {
+        match &self.packed.keys {
             Some(keys) => keys.scores(self.arch, queries, n_rows, block.raw),
             None => {
                 let queries = self.q.row_range(block.first_query, block.first_query + n_rows);

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::numbers::Numbers;
+
 /// A matrix of shape (rows, cols), stored row by row.
 ///
 /// Either dimension may be 0: a scene without keys is a (0, d_k) matrix, and it still knows its width. Copies share their numbers
@@ -11,7 +13,7 @@ use std::sync::Arc;
 pub struct Matrix {
     rows: usize,
     cols: usize,
-    data: Arc<Vec<f64>>,
+    data: Arc<Numbers>,
 }
 
 /// A row whose length differs from the first row's, or data that do not fill the shape.
@@ -40,8 +42,8 @@ pub enum ShapeError {
 }
 
 impl Matrix {
-    fn of(rows: usize, cols: usize, data: Vec<f64>) -> Self {
-        Self { rows, cols, data: Arc::new(data) }
+    fn of(rows: usize, cols: usize, data: impl Into<Numbers>) -> Self {
+        Self { rows, cols, data: Arc::new(data.into()) }
     }
 
     /// A matrix from its shape and its numbers, row by row.
@@ -85,7 +87,7 @@ impl Matrix {
 
     /// All zeros.
     pub fn zeros(rows: usize, cols: usize) -> Self {
-        Self::of(rows, cols, vec![0.0; rows * cols])
+        Self::of(rows, cols, Numbers::zeros(rows * cols))
     }
 
     /// Ones on the diagonal, zeros elsewhere.
@@ -135,7 +137,8 @@ impl Matrix {
 
     /// Every number, row by row, to be written.
     pub(super) fn data_mut(&mut self) -> &mut [f64] {
-        Arc::make_mut(&mut self.data).as_mut_slice()
+        let numbers: &mut Numbers = Arc::make_mut(&mut self.data);
+        numbers
     }
 
     /// The transpose, shape (cols, rows).
@@ -145,7 +148,7 @@ impl Matrix {
 
     /// The matrix whose entries are `change` of these.
     pub fn map(&self, change: impl FnMut(f64) -> f64) -> Self {
-        Self::of(self.rows, self.cols, self.data.iter().copied().map(change).collect())
+        Self::of(self.rows, self.cols, self.data.iter().copied().map(change).collect::<Vec<_>>())
     }
 
     /// self · other. Each entry is summed from left to right, so that the arithmetic on screen is the arithmetic done.
@@ -194,7 +197,7 @@ impl Matrix {
         if row.len() != self.cols {
             return Err(ShapeError::Ragged { row: self.rows, expected: self.cols, found: row.len() });
         }
-        Arc::make_mut(&mut self.data).extend_from_slice(row);
+        Arc::make_mut(&mut self.data).extend(row);
         self.rows += 1;
         Ok(())
     }

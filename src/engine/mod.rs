@@ -37,6 +37,7 @@ mod matrix;
 mod memory;
 mod narrow;
 mod non_finite;
+mod numbers;
 mod positions;
 mod precision;
 mod progress;

@@ -86,9 +86,11 @@ impl OutputScene {
             prepared.iter().map(|prepared| HeadView::from(&prepared.input)).collect();
         let made = attend_output(&views, self.scene.attention_spec(), progress)?;
         let (n_q, d_v) = (self.scene.n_q(), self.scene.d_v());
-        // Every output has n_q · d_v numbers by what `attend_output` promises.
-        let heads: Vec<Matrix> =
-            made.into_iter().filter_map(|data| Matrix::new(n_q, d_v, data).ok()).collect();
+        let of_head = |head: usize| {
+            let first = head * n_q * d_v; // the outputs lie one after the other
+            Matrix::from_fn(n_q, d_v, |query, feature| made[first + query * d_v + feature])
+        };
+        let heads: Vec<Matrix> = (0..views.len()).map(of_head).collect();
         let concat = Arc::new(concat_heads(&heads.iter().collect::<Vec<_>>())); // (n_q, heads · d_v)
         Ok(Outputs { output: projected(&self.scene, &concat, progress)?, heads })
     }

@@ -1,36 +1,24 @@
-//! One row of a tile at a time, in lanes: the compiler turns the inner loops into vector instructions, and the widest ones that
-//! this machine has are chosen at run time.
+//! The softmax of one tile, many queries side by side: the compiler turns the inner loops into vector instructions, and the widest
+//! ones that this machine has are chosen at run time.
 //!
-//! The number of lanes is fixed, whatever the machine, so that sums are made in the same order everywhere.
+//! Each query is a lane of its own, so that its sum is made in the order of the keys everywhere.
 
 use pulp::{Simd, WithSimd};
 
 use super::real::{Real, exp_of_negative};
 
-/// How many numbers are worked on side by side. Rows of tiles are padded to a multiple of it.
-pub(super) const LANES: usize = 32;
-
-/// The running maximum and sum of one query.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Running<R> {
-    pub max: R,
-    pub sum: R,
-}
-
-impl<R: Real> Running<R> {
-    pub(super) fn new() -> Self {
-        Self { max: R::NEG_INFINITY, sum: R::zero() }
-    }
-}
+/// How many queries are worked on side by side: a multiple of the lanes of every machine.
+pub(super) const LANES: usize = 64;
 
 /// The scores of one tile, to be taken in: they become exp(score − max), and the running maxima and sums follow.
 pub(super) struct TakeIn<'a, R> {
-    /// Rows of `row_width` scores, of which the first `n_used` count (a multiple of [`LANES`]); what is blocked or padding is −∞.
-    pub rows: &'a mut [R],
-    pub row_width: usize,
-    pub n_used: usize,
-    /// One for every row. A NaN among the scores makes the sum NaN for good.
-    pub running: &'a mut [Running<R>],
+    /// Transposed: one row for every key, one number for every query, rows `stride` apart. What is blocked is −∞.
+    pub scores: &'a mut [R],
+    pub stride: usize,
+    /// The largest score of each query so far. A multiple of [`LANES`], as is `sum`.
+    pub max: &'a mut [R],
+    /// Σ exp(score − max) of each query so far. A NaN among its scores makes it NaN for good.
+    pub sum: &'a mut [R],
     /// The outputs gathered so far, rows of `gathered_width`; they are lowered to the new maximum.
     pub gathered: &'a mut [R],
     pub gathered_width: usize,
@@ -41,77 +29,70 @@ impl<R: Real> WithSimd for TakeIn<'_, R> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
+    fn with_simd<S: Simd>(self, simd: S) {
         // Where there are no vectors, a fused multiplication would be a call of a slow function.
-        if S::IS_SCALAR { self.run::<false>() } else { self.run::<true>() }
+        if S::IS_SCALAR { self.run::<S, false>(simd) } else { self.run::<S, true>(simd) }
     }
 }
 
 impl<R: Real> TakeIn<'_, R> {
     #[inline(always)]
-    fn run<const FUSED: bool>(self) {
-        let Self { rows, row_width, n_used, running, gathered, gathered_width } = self;
-        for ((row_idx, row), running) in rows.chunks_exact_mut(row_width).enumerate().zip(running) {
-            let row = &mut row[..n_used];
-            let max = larger(running.max, max_of(row));
-            // A row that has seen nothing has no maximum; exp(−∞ − 0) = 0 is right for it.
-            let subtracted = if max == R::NEG_INFINITY { R::zero() } else { max };
-            let sum = exp_and_sum::<R, FUSED>(row, subtracted);
-            let correction = exp_of_negative::<R, FUSED>(running.max - subtracted);
-            if running.max < max {
-                let gathered = &mut gathered[row_idx * gathered_width..(row_idx + 1) * gathered_width];
-                gathered.iter_mut().for_each(|sum| *sum *= correction);
+    fn run<S: Simd, const FUSED: bool>(self, simd: S) {
+        let queries = self.max.as_chunks_mut::<LANES>().0.iter_mut().zip(self.sum.as_chunks_mut::<LANES>().0);
+        let gathered = self.gathered.chunks_mut((self.gathered_width * LANES).max(1));
+        for (group, ((max, sum), gathered)) in queries.zip(gathered).enumerate() {
+            let scores = &mut self.scores[group * LANES..];
+            let mut new_max = *max;
+            max_of_columns(simd, scores, self.stride, &mut new_max);
+            // A query that has seen nothing has no maximum; exp(−∞ − 0) = 0 is right for it.
+            let subtracted = new_max.map(|max| if max == R::NEG_INFINITY { R::ZERO } else { max });
+            let new_sum = exp_and_sum_columns::<R, FUSED>(scores, self.stride, &subtracted);
+            for lane in 0..LANES {
+                let correction = exp_of_negative::<R, FUSED>(max[lane] - subtracted[lane]);
+                sum[lane] = sum[lane] * correction + new_sum[lane];
+                if max[lane] < new_max[lane] {
+                    let row = &mut gathered[lane * self.gathered_width..(lane + 1) * self.gathered_width];
+                    row.iter_mut().for_each(|value| *value *= correction);
+                }
             }
-            *running = Running { max, sum: running.sum * correction + sum };
+            *max = new_max;
         }
     }
 }
 
 /// The larger of two; a NaN is left out, since its own exponential brings it into the sum.
 #[inline(always)]
-fn larger<R: Real>(a: R, b: R) -> R {
+pub(super) fn larger<R: Real>(a: R, b: R) -> R {
     if b > a { b } else { a }
 }
 
+/// The largest number of each column and `max`, two vectors of columns at a time.
 #[inline(always)]
-pub(super) fn max_of<R: Real>(row: &[R]) -> R {
-    let mut lanes = [R::NEG_INFINITY; LANES];
-    for chunk in row.as_chunks::<LANES>().0 {
-        for (lane, &score) in lanes.iter_mut().zip(chunk) {
-            *lane = larger(*lane, score);
+fn max_of_columns<S: Simd, R: Real>(simd: S, rows: &[R], stride: usize, max: &mut [R; LANES]) {
+    for (pair, max) in R::vectors_mut::<S>(max).as_chunks_mut::<2>().0.iter_mut().enumerate() {
+        let [mut first, mut second] = *max;
+        for row in rows.chunks(stride) {
+            let Some([a, b]) = R::vectors::<S>(row).as_chunks().0.get(pair) else { break };
+            first = R::larger(simd, first, *a);
+            second = R::larger(simd, second, *b);
         }
+        *max = [first, second];
     }
-    lanes.into_iter().fold(R::NEG_INFINITY, larger)
 }
 
-/// Every score becomes exp(score − subtracted); their sum.
+/// Every score becomes exp(score − subtracted); the sum of each column.
 #[inline(always)]
-pub(super) fn exp_and_sum<R: Real, const FUSED: bool>(row: &mut [R], subtracted: R) -> R {
-    let mut lanes = [R::zero(); LANES];
-    for chunk in row.as_chunks_mut::<LANES>().0 {
-        for (lane, score) in lanes.iter_mut().zip(chunk) {
+fn exp_and_sum_columns<R: Real, const FUSED: bool>(
+    rows: &mut [R],
+    stride: usize,
+    subtracted: &[R; LANES],
+) -> [R; LANES] {
+    let mut sums = [R::ZERO; LANES];
+    for row in rows.chunks_mut(stride).filter_map(<[R]>::first_chunk_mut::<LANES>) {
+        for ((score, &subtracted), sum) in row.iter_mut().zip(subtracted).zip(&mut sums) {
             *score = exp_of_negative::<R, FUSED>(*score - subtracted);
-            *lane += *score;
+            *sum += *score;
         }
     }
-    lanes.into_iter().fold(R::zero(), |sum, lane| sum + lane)
-}
-
-/// The largest score of a row of any length.
-#[inline(always)]
-pub(super) fn max_of_any(row: &[f64]) -> f64 {
-    let (whole, rest) = row.split_at(row.len() - row.len() % LANES);
-    rest.iter().fold(max_of(whole), |max, &score| larger(max, score))
-}
-
-/// Every exp(score − max) into `exps`, and their sum; rows of any length.
-#[inline(always)]
-pub(super) fn exp_less_into<const FUSED: bool>(scores: &[f64], max: f64, exps: &mut [f64]) -> f64 {
-    exps.copy_from_slice(scores);
-    let (whole, rest) = exps.split_at_mut(scores.len() - scores.len() % LANES);
-    let sum = exp_and_sum::<f64, FUSED>(whole, max);
-    rest.iter_mut().fold(sum, |sum, score| {
-        *score = exp_of_negative::<f64, FUSED>(*score - max);
-        sum + *score
-    })
+    sums
 }

@@ -4,10 +4,14 @@
 //! - `output`: the output alone in `f32` or `f64`, in linear memory;
 //! - `real`, `lanes`: exponentials, maxima and sums in vector lanes; `product`: matrix products; `view`: inputs where they lie.
 
+mod aligned;
+mod block;
 mod lanes;
 mod output;
+mod packed;
 mod product;
 mod real;
+mod rows;
 mod stages;
 mod view;
 

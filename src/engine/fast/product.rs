@@ -1,98 +1,245 @@
-//! Matrix products by `matrixmultiply`, called through `ndarray`, which checks the shapes.
+//! Matrix products, a strip of rows by a few vectors of columns at a time, so that the sums stay in registers.
+//!
+//! Libraries pack both operands anew at every call; the callers here keep one operand packed for as long as it is used.
 
-#![expect(
-    clippy::expect_used,
-    reason = "a layout that leaves its slice is a mistake in this folder, not in an input"
-)]
-
-use ndarray::linalg::general_mat_mul;
-use ndarray::{ArrayView2, ArrayViewMut2, ShapeBuilder};
+use pulp::{Arch, Simd, WithSimd};
 
 use super::real::Real;
 
-/// A matrix within a slice: `rows` rows of `cols` numbers, each beginning `stride` after the one before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Layout {
-    pub rows: usize,
-    pub cols: usize,
-    pub stride: usize,
+/// Rows of a strip. With 4 vectors of columns its 24 sums, a row of `right` and one number of `left` take 29 of the 32 registers
+/// of AVX-512; with 2 vectors 15 of the 16 of AVX2.
+pub(super) const STRIP: usize = 6;
+
+/// Steps summed before a strip is written, so that the part of `right` in use stays in the first-level cache.
+const STEPS: usize = 128;
+
+/// What the columns of right operands are padded to: a multiple of the lanes of every machine.
+pub(super) const PAD: usize = 16;
+
+/// How the left operand, of shape (n_rows, n_steps), lies.
+#[derive(Clone, Copy)]
+pub(super) enum Left<'a, R> {
+    /// Row after row.
+    ByRows(&'a [R]),
+    /// Transposed: a row for every step, so far apart, with room for whole strips.
+    BySteps(&'a [R], usize),
 }
 
-impl Layout {
-    /// Rows that follow each other without a gap.
-    pub(super) fn dense(rows: usize, cols: usize) -> Self {
-        Self { rows, cols, stride: cols }
-    }
+/// target = factor · left · right, added to what `target` holds if `adds`.
+///
+/// Every entry is summed over the steps in their order, whatever the width of the machine's vectors.
+pub(super) struct Product<'a, R> {
+    pub left: Left<'a, R>,
+    pub n_rows: usize,
+    pub n_steps: usize,
+    /// Shape (n_steps, n_cols), rows `right_stride` apart.
+    pub right: &'a [R],
+    pub right_stride: usize,
+    /// Where it is no multiple of [`PAD`], `right` has columns up to the next one.
+    pub n_cols: usize,
+    pub factor: R,
+    pub adds: bool,
+    /// Shape (n_rows, n_cols), rows `target_stride` apart.
+    pub target: &'a mut [R],
+    pub target_stride: usize,
+}
 
-    /// An empty matrix lies nowhere, however far apart its rows would be.
-    fn strides(self) -> (usize, usize) {
-        if self.rows == 0 || self.cols == 0 { (0, 0) } else { (self.stride, 1) }
-    }
+/// The sums of one strip.
+type Sums<S, R, const N: usize> = [[<R as super::real::InVectors>::Vector<S>; N]; STRIP];
 
-    fn view<R>(self, data: &[R]) -> ArrayView2<'_, R> {
-        let shape = (self.rows, self.cols).strides(self.strides());
-        ArrayView2::from_shape(shape, data).expect("a layout lies within its slice")
-    }
+impl<R: Real> WithSimd for Product<'_, R> {
+    type Output = ();
 
-    fn view_mut<R>(self, data: &mut [R]) -> ArrayViewMut2<'_, R> {
-        let shape = (self.rows, self.cols).strides(self.strides());
-        ArrayViewMut2::from_shape(shape, data).expect("a layout lies within its slice")
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        let n_vectors = self.n_cols / R::lanes::<S>();
+        for first_step in (0..self.n_steps.max(1)).step_by(STEPS) {
+            let mut first = 0;
+            while first < n_vectors {
+                first += self.columns(simd, first_step, first, n_vectors - first);
+            }
+            self.adds = true;
+        }
     }
 }
 
-/// product = factor · left · rightᵀ.
-pub(super) fn times_transposed<R: Real>(
-    factor: R,
-    (left, left_layout): (&[R], Layout),
-    (right, right_layout): (&[R], Layout),
-    (product, product_layout): (&mut [R], Layout),
+impl<R: Real> Product<'_, R> {
+    /// Computes it, with the widest vectors of this machine.
+    pub(super) fn run(mut self, arch: Arch) {
+        let Self { n_rows, n_cols, adds, target_stride, .. } = self;
+        if n_cols.is_multiple_of(PAD) {
+            return arch.dispatch(self);
+        }
+        let width = n_cols.next_multiple_of(PAD);
+        let mut padded = vec![R::ZERO; n_rows * width];
+        let target = std::mem::take(&mut self.target);
+        arch.dispatch(Product {
+            n_cols: width,
+            adds: false,
+            target: &mut padded,
+            target_stride: width,
+            ..self
+        });
+        for (to, from) in target.chunks_mut(target_stride).zip(padded.chunks_exact(width)) {
+            for (to, &from) in to.iter_mut().zip(&from[..n_cols]) {
+                *to = if adds { *to + from } else { from };
+            }
+        }
+    }
+
+    /// As many of the `n_left` vectors of columns as fit the registers; how many those are.
+    #[inline(always)]
+    fn columns<S: Simd>(&mut self, simd: S, first_step: usize, first: usize, n_left: usize) -> usize {
+        match n_left {
+            4.. if S::REGISTER_COUNT >= 32 => self.strips::<S, 4>(simd, first_step, first),
+            2.. => self.strips::<S, 2>(simd, first_step, first),
+            _ => self.strips::<S, 1>(simd, first_step, first),
+        }
+    }
+
+    #[inline(always)]
+    fn strips<S: Simd, const N: usize>(&mut self, simd: S, first_step: usize, first: usize) -> usize {
+        for first_row in (0..self.n_rows).step_by(STRIP) {
+            let sums = self.sums::<S, N>(simd, first_step, first, first_row);
+            self.write(simd, sums, first, first_row);
+        }
+        N
+    }
+
+    /// Σ left · right over some steps, for one strip. Past the last row the last row is repeated.
+    #[inline(always)]
+    fn sums<S: Simd, const N: usize>(
+        &self,
+        simd: S,
+        first_step: usize,
+        first: usize,
+        first_row: usize,
+    ) -> Sums<S, R, N> {
+        let n_steps = STEPS.min(self.n_steps - first_step);
+        let right =
+            self.right[first_step * self.right_stride..].chunks_exact(self.right_stride.max(1)).take(n_steps);
+        let right = right.map_while(|row| R::vectors::<S>(row)[first..].first_chunk::<N>());
+        let mut sums = [[R::splat(simd, R::ZERO); N]; STRIP];
+        match self.left {
+            Left::ByRows(left) => {
+                let rows: [&[R]; STRIP] = std::array::from_fn(|row| {
+                    let row = (first_row + row).min(self.n_rows - 1);
+                    &left[row * self.n_steps + first_step..][..n_steps]
+                });
+                for (step, right) in (0..n_steps).zip(right) {
+                    let mut left = [R::ZERO; STRIP];
+                    for (left, row) in left.iter_mut().zip(rows) {
+                        *left = row[step];
+                    }
+                    add_step(simd, &mut sums, &left, right);
+                }
+            }
+            Left::BySteps(left, stride) => {
+                let left = left[first_step * stride..].chunks_exact(stride);
+                let left = left.map_while(|row| row[first_row..].first_chunk::<STRIP>());
+                for (left, right) in left.zip(right) {
+                    add_step(simd, &mut sums, left, right);
+                }
+            }
+        }
+        sums
+    }
+
+    #[inline(always)]
+    fn write<S: Simd, const N: usize>(
+        &mut self,
+        simd: S,
+        sums: Sums<S, R, N>,
+        first: usize,
+        first_row: usize,
+    ) {
+        let factor = R::splat(simd, self.factor);
+        for (row, sums) in sums.into_iter().enumerate() {
+            if first_row + row >= self.n_rows {
+                return;
+            }
+            let target = &mut self.target[(first_row + row) * self.target_stride..][..self.n_cols];
+            let Some(target) = R::vectors_mut::<S>(target)[first..].first_chunk_mut::<N>() else { return };
+            for (sum, target) in sums.into_iter().zip(target) {
+                let before = if self.adds { *target } else { R::splat(simd, R::ZERO) };
+                *target = R::multiply_add(simd, factor, sum, before);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn add_step<S: Simd, R: Real, const N: usize>(
+    simd: S,
+    sums: &mut Sums<S, R, N>,
+    left: &[R; STRIP],
+    right: &[R::Vector<S>; N],
 ) {
-    let (left, right) = (left_layout.view(left), right_layout.view(right));
-    general_mat_mul(factor, &left, &right.t(), R::zero(), &mut product_layout.view_mut(product));
-}
-
-/// sum += left · right.
-pub(super) fn add_product<R: Real>(
-    (left, left_layout): (&[R], Layout),
-    (right, right_layout): (&[R], Layout),
-    (sum, sum_layout): (&mut [R], Layout),
-) {
-    let (left, right) = (left_layout.view(left), right_layout.view(right));
-    general_mat_mul(R::one(), &left, &right, R::one(), &mut sum_layout.view_mut(sum));
+    for (sums, &left) in sums.iter_mut().zip(left) {
+        let left = R::splat(simd, left);
+        for (sum, right) in sums.iter_mut().zip(right) {
+            *sum = R::multiply_add(simd, left, *right, *sum);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::Matrix;
     use super::*;
 
-    #[test]
-    fn products_take_any_shape_and_leave_what_lies_between_rows() {
-        let left = [1.0, 2.0, 3.0, 4.0];
-        let mut found = [9.0; 6];
-        let dense = Layout::dense(2, 2);
-        times_transposed(
-            2.0,
-            (&left, dense),
-            (&left, dense),
-            (&mut found, Layout { rows: 2, cols: 2, stride: 3 }),
-        );
-        assert_eq!(found, [10.0, 22.0, 9.0, 22.0, 50.0, 9.0]);
-        add_product((&left, dense), (&left, dense), (&mut found, Layout { rows: 2, cols: 2, stride: 3 }));
-        assert_eq!(found, [17.0, 32.0, 9.0, 37.0, 72.0, 9.0]);
+    fn wave(rows: usize, cols: usize, step: f64) -> Matrix {
+        Matrix::from_fn(rows, cols, |row, col| ((row * cols + col) as f64 * step).sin())
     }
 
+    /// Both ways that `left` may lie, for sizes that fill strips, vectors and steps and leave a remainder in each.
     #[test]
-    fn a_product_over_nothing_is_zero() {
-        let mut found = [9.0_f32; 4];
-        let thin = Layout::dense(2, 0);
-        times_transposed(1.0, (&[], thin), (&[], thin), (&mut found, Layout::dense(2, 2)));
-        assert_eq!(found, [0.0; 4]);
-        add_product((&[], thin), (&[], Layout::dense(0, 2)), (&mut found, Layout::dense(2, 2)));
-        assert_eq!(found, [0.0; 4]);
-        add_product(
-            (&[], Layout::dense(0, 3)),
-            (&[1.0; 6], Layout::dense(3, 2)),
-            (&mut [], Layout::dense(0, 2)),
-        );
+    fn a_product_is_the_plain_one_whatever_its_size_and_layout() {
+        for (n_rows, n_steps, n_cols) in
+            [(1_usize, 1_usize, 1_usize), (6, 128, 64), (7, 129, 65), (5, 300, 16), (13, 0, 48), (0, 3, 9)]
+        {
+            let (left, right) =
+                (wave(n_rows, n_steps, 0.37), wave(n_steps, n_cols.next_multiple_of(PAD), 1.13));
+            let transposed = wave(n_rows, n_steps, 0.37).transpose();
+            let room = n_rows.next_multiple_of(STRIP);
+            let by_steps =
+                Matrix::from_fn(
+                    n_steps,
+                    room,
+                    |step, row| if row < n_rows { transposed.get(step, row) } else { 9.0 },
+                );
+            let plain = left.matmul(&right);
+            for left in [Left::ByRows(left.data()), Left::BySteps(by_steps.data(), room)] {
+                for adds in [false, true] {
+                    let mut found = vec![0.5; n_rows * (n_cols + 3)];
+                    let (right, right_stride) = (right.data(), right.cols());
+                    let target_stride = n_cols + 3;
+                    Product {
+                        left,
+                        n_rows,
+                        n_steps,
+                        right,
+                        right_stride,
+                        n_cols,
+                        factor: 2.0,
+                        adds,
+                        target: &mut found,
+                        target_stride,
+                    }
+                    .run(Arch::new());
+                    for (row, found) in found.chunks_exact(target_stride).enumerate() {
+                        for (col, &found) in found.iter().enumerate() {
+                            let before = if adds || col >= n_cols { 0.5 } else { 0.0 };
+                            let expected =
+                                before + if col < n_cols { 2.0 * plain.get(row, col) } else { 0.0 };
+                            assert!(
+                                (found - expected).abs() < 1e-13,
+                                "({row}, {col}): {found} is not {expected}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
     }
 }

@@ -3,11 +3,11 @@
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Sub};
 
-use ndarray::LinalgScalar;
+use pulp::Simd;
 
 /// `f32` or `f64`.
 pub trait Real:
-    LinalgScalar
+    Copy
     + PartialOrd
     + Debug
     + Default
@@ -19,8 +19,13 @@ pub trait Real:
     + Div<Output = Self>
     + AddAssign
     + MulAssign
-    + private::Sealed
+    + InVectors
+    + 'static
 {
+    /// 0.
+    const ZERO: Self;
+    /// 1.
+    const ONE: Self;
     /// −∞.
     const NEG_INFINITY: Self;
     /// log₂ e.
@@ -29,7 +34,8 @@ pub trait Real:
     const MINUS_LN_2_HIGH: Self;
     /// What `MINUS_LN_2_HIGH` leaves of −ln 2.
     const MINUS_LN_2_LOW: Self;
-    /// 1.5 · 2^(bits − 1): a number this large has no fraction left, so that adding it rounds to a whole number.
+    /// A number so large that it has no fraction left: adding it rounds to a whole number n and leaves n in its last bits, here with
+    /// the exponent's bias already added.
     const ROUNDER: Self;
     /// Below this, exp is taken to be 0: it is smaller than every normal number.
     const EXP_VANISHES_BELOW: Self;
@@ -52,95 +58,165 @@ pub trait Real:
     fn two_to_the(rounded: Self) -> Self;
 }
 
-mod private {
-    pub trait Sealed {}
-    impl Sealed for f32 {}
-    impl Sealed for f64 {}
-}
+pub(super) use in_vectors::InVectors;
 
-impl Real for f32 {
-    const NEG_INFINITY: Self = Self::NEG_INFINITY;
-    const LOG2_E: Self = std::f32::consts::LOG2_E;
-    const MINUS_LN_2_HIGH: Self = -0.693_359_4; // 355/512
-    const MINUS_LN_2_LOW: Self = 2.121_944_4e-4;
-    const ROUNDER: Self = 12_582_912.0;
-    const EXP_VANISHES_BELOW: Self = -87.0;
-    const TAYLOR: &[Self] = &[1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0];
+mod in_vectors {
+    use pulp::Simd;
 
-    #[inline(always)]
-    fn from_f64(value: f64) -> Self {
-        value as Self
-    }
+    /// What a machine does to several numbers at once. Private, so that nobody else's numbers are [`Real`](super::Real).
+    pub trait InVectors: Sized {
+        type Vector<S: Simd>: Copy;
 
-    #[inline(always)]
-    fn to_f64(self) -> f64 {
-        f64::from(self)
-    }
+        /// How many numbers a vector holds.
+        fn lanes<S: Simd>() -> usize {
+            size_of::<Self::Vector<S>>() / size_of::<Self>()
+        }
 
-    #[inline(always)]
-    fn mul_add(self, factor: Self, term: Self) -> Self {
-        self.mul_add(factor, term)
-    }
+        /// The same number in every lane.
+        fn splat<S: Simd>(simd: S, value: Self) -> Self::Vector<S>;
 
-    #[inline(always)]
-    fn is_finite(self) -> bool {
-        self.is_finite()
-    }
+        /// a · b + c, rounded once where the machine can.
+        fn multiply_add<S: Simd>(
+            simd: S,
+            a: Self::Vector<S>,
+            b: Self::Vector<S>,
+            c: Self::Vector<S>,
+        ) -> Self::Vector<S>;
 
-    #[inline(always)]
-    fn two_to_the(rounded: Self) -> Self {
-        Self::from_bits((rounded.to_bits() << 23).wrapping_add(127 << 23))
+        /// b where it is larger, a elsewhere: a NaN in b is left out.
+        fn larger<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
+
+        /// The whole vectors at the beginning of a slice.
+        fn vectors<S: Simd>(numbers: &[Self]) -> &[Self::Vector<S>];
+
+        /// The whole vectors at the beginning of a slice, to be written.
+        fn vectors_mut<S: Simd>(numbers: &mut [Self]) -> &mut [Self::Vector<S>];
     }
 }
 
-impl Real for f64 {
-    const NEG_INFINITY: Self = Self::NEG_INFINITY;
-    const LOG2_E: Self = std::f64::consts::LOG2_E;
-    const MINUS_LN_2_HIGH: Self = -0.693_147_180_369_123_8; // the first 33 bits
-    const MINUS_LN_2_LOW: Self = -1.908_214_929_270_587_7e-10;
-    const ROUNDER: Self = 6_755_399_441_055_744.0;
-    const EXP_VANISHES_BELOW: Self = -708.0;
-    const TAYLOR: &[Self] = &[
-        1.0 / 479_001_600.0,
-        1.0 / 39_916_800.0,
-        1.0 / 3_628_800.0,
-        1.0 / 362_880.0,
-        1.0 / 40_320.0,
-        1.0 / 5_040.0,
-        1.0 / 720.0,
-        1.0 / 120.0,
-        1.0 / 24.0,
-        1.0 / 6.0,
-        0.5,
-        1.0,
-        1.0,
-    ];
+/// What reads the same for both formats, given the names that `pulp` has for one of them.
+macro_rules! implement {
+    ($real:ident, $bits_of_fraction:literal, $constants:tt, $vector:ident, $splat:ident, $mul_add:ident, $greater:ident, $select:ident, $all:ident, $all_mut:ident) => {
+        impl Real for $real {
+            implement!(@constants $constants);
 
-    #[inline(always)]
-    fn from_f64(value: f64) -> Self {
-        value
-    }
+            #[inline(always)]
+            fn from_f64(value: f64) -> Self {
+                value as Self
+            }
 
-    #[inline(always)]
-    fn to_f64(self) -> f64 {
-        self
-    }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                f64::from(self)
+            }
 
-    #[inline(always)]
-    fn mul_add(self, factor: Self, term: Self) -> Self {
-        self.mul_add(factor, term)
-    }
+            #[inline(always)]
+            fn mul_add(self, factor: Self, term: Self) -> Self {
+                self.mul_add(factor, term)
+            }
 
-    #[inline(always)]
-    fn is_finite(self) -> bool {
-        self.is_finite()
-    }
+            #[inline(always)]
+            fn is_finite(self) -> bool {
+                self.is_finite()
+            }
 
-    #[inline(always)]
-    fn two_to_the(rounded: Self) -> Self {
-        Self::from_bits((rounded.to_bits() << 52).wrapping_add(1023 << 52))
-    }
+            #[inline(always)]
+            fn two_to_the(rounded: Self) -> Self {
+                Self::from_bits(rounded.to_bits() << $bits_of_fraction)
+            }
+        }
+
+        impl InVectors for $real {
+            type Vector<S: Simd> = S::$vector;
+
+            #[inline(always)]
+            fn splat<S: Simd>(simd: S, value: Self) -> S::$vector {
+                simd.$splat(value)
+            }
+
+            #[inline(always)]
+            fn multiply_add<S: Simd>(simd: S, a: S::$vector, b: S::$vector, c: S::$vector) -> S::$vector {
+                simd.$mul_add(a, b, c)
+            }
+
+            #[inline(always)]
+            fn larger<S: Simd>(simd: S, a: S::$vector, b: S::$vector) -> S::$vector {
+                simd.$select(simd.$greater(b, a), b, a)
+            }
+
+            #[inline(always)]
+            fn vectors<S: Simd>(numbers: &[Self]) -> &[S::$vector] {
+                S::$all(numbers).0
+            }
+
+            #[inline(always)]
+            fn vectors_mut<S: Simd>(numbers: &mut [Self]) -> &mut [S::$vector] {
+                S::$all_mut(numbers).0
+            }
+        }
+    };
+    (@constants { $($constant:item)* }) => { $($constant)* };
 }
+
+implement!(
+    f32,
+    23,
+    {
+        const ZERO: Self = 0.0;
+        const ONE: Self = 1.0;
+        const NEG_INFINITY: Self = Self::NEG_INFINITY;
+        const LOG2_E: Self = std::f32::consts::LOG2_E;
+        const MINUS_LN_2_HIGH: Self = -0.693_359_4; // 355/512
+        const MINUS_LN_2_LOW: Self = 2.121_944_4e-4;
+        const ROUNDER: Self = 12_582_912.0 + 127.0; // 1.5 · 2²³ and the bias
+        const EXP_VANISHES_BELOW: Self = -87.0;
+        const TAYLOR: &[Self] = &[1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0];
+    },
+    f32s,
+    splat_f32s,
+    mul_add_e_f32s,
+    greater_than_f32s,
+    select_f32s,
+    as_simd_f32s,
+    as_mut_simd_f32s
+);
+
+implement!(
+    f64,
+    52,
+    {
+        const ZERO: Self = 0.0;
+        const ONE: Self = 1.0;
+        const NEG_INFINITY: Self = Self::NEG_INFINITY;
+        const LOG2_E: Self = std::f64::consts::LOG2_E;
+        const MINUS_LN_2_HIGH: Self = -0.693_147_180_369_123_8; // the first 33 bits
+        const MINUS_LN_2_LOW: Self = -1.908_214_929_270_587_7e-10;
+        const ROUNDER: Self = 6_755_399_441_055_744.0 + 1023.0; // 1.5 · 2⁵² and the bias
+        const EXP_VANISHES_BELOW: Self = -708.0;
+        const TAYLOR: &[Self] = &[
+            1.0 / 479_001_600.0,
+            1.0 / 39_916_800.0,
+            1.0 / 3_628_800.0,
+            1.0 / 362_880.0,
+            1.0 / 40_320.0,
+            1.0 / 5_040.0,
+            1.0 / 720.0,
+            1.0 / 120.0,
+            1.0 / 24.0,
+            1.0 / 6.0,
+            0.5,
+            1.0,
+            1.0,
+        ];
+    },
+    f64s,
+    splat_f64s,
+    mul_add_e_f64s,
+    greater_than_f64s,
+    select_f64s,
+    as_simd_f64s,
+    as_mut_simd_f64s
+);
 
 /// e^x for x ≤ 0, without a branch, so that the compiler can do many at once.
 ///
@@ -149,16 +225,15 @@ impl Real for f64 {
 /// machine multiplies and adds in one instruction.
 #[inline(always)]
 pub(super) fn exp_of_negative<R: Real, const FUSED: bool>(x: R) -> R {
-    let bounded = if x < R::EXP_VANISHES_BELOW { R::EXP_VANISHES_BELOW } else { x };
-    let rounded = multiply_add::<R, FUSED>(bounded, R::LOG2_E, R::ROUNDER);
+    let rounded = multiply_add::<R, FUSED>(x, R::LOG2_E, R::ROUNDER);
     let n = rounded - R::ROUNDER;
-    let r = multiply_add::<R, FUSED>(n, R::MINUS_LN_2_HIGH, bounded);
+    let r = multiply_add::<R, FUSED>(n, R::MINUS_LN_2_HIGH, x);
     let r = multiply_add::<R, FUSED>(n, R::MINUS_LN_2_LOW, r);
     let mut series = R::TAYLOR[0];
     for &coefficient in &R::TAYLOR[1..] {
         series = multiply_add::<R, FUSED>(series, r, coefficient);
     }
-    if x < R::EXP_VANISHES_BELOW { R::zero() } else { series * R::two_to_the(rounded) }
+    if x < R::EXP_VANISHES_BELOW { R::ZERO } else { series * R::two_to_the(rounded) }
 }
 
 #[inline(always)]

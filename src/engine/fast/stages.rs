@@ -2,26 +2,28 @@
 //!
 //! The form to read is [`attend`](super::super::attend()); this one gives the same stages up to rounding.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::Arch;
 use rayon::prelude::*;
 
 use super::super::blocked::{BlockedBy, code};
 use super::super::scoring::{raw_scores, scale_of, soft_cap};
+use super::super::softmax::softmax_row_in;
 use super::super::{
-    Attention, AttentionSpec, Cancelled, HeadInput, MaskView, Matrix, Progress, Scoring, SoftmaxAxis,
-    SoftmaxForm, attend, softmax_row,
+    Attention, AttentionSpec, Cancelled, HeadInput, MaskView, Matrix, Precision, Progress, Scoring,
+    SoftmaxAxis, SoftmaxForm, attend,
 };
-use super::lanes::{exp_less_into, max_of_any};
-use super::product::{Layout, add_product, times_transposed};
+use super::packed::Packed;
+use super::rows::{Normalize, Scale};
+use super::view::MatrixView;
 
-/// Queries in a block.
-const BLOCK_QUERIES: usize = 128;
+/// Queries in a block: whole strips of a product, whose rows of all stages stay in the second-level cache.
+const BLOCK_QUERIES: usize = 48;
 
 /// [`attend`](super::super::attend()), faster, over all threads, and stoppable: the same stages to about 10⁻¹⁵ of their size, the
 /// same blocked pairs, and exact zeros where a pair is blocked. It does not depend on the number of threads.
 ///
-/// What has no fast form (naive softmax, softmax over the queries, a sink, a mistake on purpose, no keys) is left to the plain one. Additive scores are made by the
-/// plain scorer.
+/// What has no fast form (a narrower [`AttentionSpec::precision`], naive softmax, softmax over the queries, a mistake on purpose, no
+/// keys) is left to the plain one. Additive scores are made by the plain scorer.
 ///
 /// # Errors
 /// [`Cancelled`] when `progress` was cancelled before the end.
@@ -41,7 +43,8 @@ pub fn attend_fast(
     let is_plain = spec.softmax.over == SoftmaxAxis::Queries
         || spec.softmax.form == SoftmaxForm::Naive
         || spec.fault.is_some()
-        || spec.sink_of(query_head).is_some();
+        || spec.precision != Precision::F64
+        || spec.sink_of(query_head).is_some_and(|sink| !sink.is_finite());
     if is_plain || n_q == 0 || n_k == 0 || v.cols() == 0 {
         let attention = attend(input, spec, query_head);
         progress.advance(n_q);
@@ -76,7 +79,11 @@ pub fn attend_fast(
         spec,
         view,
         scale: stages.scale,
-        values_are_finite: v.data().iter().all(|value| value.is_finite()),
+        sink: spec.sink_of(query_head),
+        packed: Packed::new(
+            (!matches!(spec.scoring, Scoring::Additive { .. })).then_some(k),
+            MatrixView::from(v.as_ref()).is_finite().then_some(v),
+        ),
         arch: Arch::new(),
     };
     run_all(&pass, pass.blocks(&mut stages), progress)?;
@@ -87,7 +94,9 @@ pub fn attend_fast(
     Ok(stages)
 }
 
-/// One block is not worth waking a thread for.
+/// Multiplications per thread below which waking it costs more than it brings.
+const WORTH_A_THREAD: usize = 1 << 20;
+
 fn run_all(pass: &Pass<'_>, blocks: Vec<Block<'_>>, progress: &Progress) -> Result<(), Cancelled> {
     let run = |mut block: Block<'_>| {
         progress.check()?;
@@ -95,7 +104,8 @@ fn run_all(pass: &Pass<'_>, blocks: Vec<Block<'_>>, progress: &Progress) -> Resu
         progress.advance(block.row_max.len());
         Ok(())
     };
-    if blocks.len() == 1 {
+    let HeadInput { q, k, v } = pass.input;
+    if q.rows() * k.rows() * (k.cols() + v.cols()) < 2 * WORTH_A_THREAD {
         blocks.into_iter().try_for_each(run)
     } else {
         blocks.into_par_iter().try_for_each(run)
@@ -110,7 +120,8 @@ struct Pass<'a> {
     spec: &'a AttentionSpec,
     view: MaskView<'a>,
     scale: f64,
-    values_are_finite: bool,
+    sink: Option<f64>,
+    packed: Packed,
     arch: Arch,
 }
 
@@ -158,59 +169,62 @@ impl Pass<'_> {
     }
 
     fn run(&self, block: &mut Block<'_>) {
-        let HeadInput { k, v, .. } = self.input;
-        let (n_rows, n_k) = (block.row_max.len(), k.rows());
-        self.score(block, n_rows);
-        for row in 0..n_rows {
-            self.softmax(block, row);
-        }
-        if self.values_are_finite {
-            let (pairs, values) = (Layout::dense(n_rows, n_k), Layout::dense(n_k, v.cols()));
-            let outputs = Layout::dense(n_rows, v.cols());
-            add_product((block.weights, pairs), (v.data(), values), (block.output, outputs));
-            block.output.iter_mut().for_each(|value| *value += 0.0);
-        } else {
-            self.mix_with_care(block);
-        }
-    }
-
-    fn score(&self, block: &mut Block<'_>, n_rows: usize) {
-        let Self { q, input: HeadInput { k, .. }, .. } = self;
-        let queries = q.row_range(block.first_query, block.first_query + n_rows);
-        if matches!(self.spec.scoring, Scoring::Additive { .. }) {
-            block.raw.copy_from_slice(raw_scores(&self.spec.scoring, &queries, k).data());
-            return;
-        }
-        let (rows, keys) = (Layout::dense(n_rows, q.cols()), Layout::dense(k.rows(), k.cols()));
-        let product = (&mut *block.raw, Layout::dense(n_rows, k.rows()));
-        times_transposed(1.0, (queries.data(), rows), (k.data(), keys), product); // (n_rows, n_k)
-    }
-
-    /// One row from raw scores to weights.
-    fn softmax(&self, block: &mut Block<'_>, row: usize) {
         let n_k = self.input.k.rows();
-        let pairs = row * n_k..(row + 1) * n_k;
-        let query = block.first_query + row;
-        let (raw, scaled) = (&mut block.raw[pairs.clone()], &mut block.scaled[pairs.clone()]);
-        let weights = &mut block.weights[pairs.clone()];
-        self.arch.dispatch(Scale { raw, scaled, scale: self.scale });
+        self.score(block);
+        self.arch.dispatch(Scale { raw: block.raw, scaled: block.scaled, factor: self.scale });
         if let Some(cap) = self.spec.softcap {
-            scaled.iter_mut().for_each(|score| *score = soft_cap(*score, cap) + 0.0);
+            block.scaled.iter_mut().for_each(|score| *score = soft_cap(*score, cap) + 0.0);
         }
-        let masked = if block.masked.is_empty() {
-            scaled
-        } else {
-            let masked = &mut block.masked[pairs.clone()];
-            masked.copy_from_slice(scaled);
-            self.mask(query, masked, &mut block.blocked_by[pairs]);
-            masked
-        };
-        let normalizer = self.arch.dispatch(Normalize { masked, weights });
-        (block.row_max[row], block.row_sum[row]) = normalizer.unwrap_or_else(|| {
-            let blocked: Vec<bool> = (0..n_k).map(|key| !self.view.allows(query, key)).collect();
-            let plain = softmax_row(masked, &blocked, self.spec.softmax, weights);
-            (plain.max, plain.sum)
+        if !block.masked.is_empty() {
+            block.masked.copy_from_slice(block.scaled);
+            let rows = block.masked.chunks_exact_mut(n_k).zip(block.blocked_by.chunks_exact_mut(n_k));
+            for (query, (masked, codes)) in (block.first_query..).zip(rows) {
+                self.mask(query, masked, codes);
+            }
+        }
+        self.softmax(block);
+        match &self.packed.values {
+            Some(values) => values.mix(self.arch, block.weights, block.row_max.len(), block.output),
+            None => self.mix_with_care(block),
+        }
+    }
+
+    fn score(&self, block: &mut Block<'_>) {
+        let n_rows = block.row_max.len();
+        let queries = &self.q.data()[block.first_query * self.q.cols()..][..n_rows * self.q.cols()];
+        match &self.packed.keys {
+            Some(keys) => keys.scores(self.arch, queries, n_rows, block.raw),
+            None => {
+                let queries = self.q.row_range(block.first_query, block.first_query + n_rows);
+                block.raw.copy_from_slice(raw_scores(&self.spec.scoring, &queries, &self.input.k).data());
+            }
+        } // (n_rows, n_k)
+    }
+
+    /// From masked scores to weights. Rows that see nothing, or something that is not finite, are left to the plain form.
+    fn softmax(&self, block: &mut Block<'_>) {
+        let n_k = self.input.k.rows();
+        let masked = if block.masked.is_empty() { &*block.scaled } else { &*block.masked };
+        let (max, sum) = (&mut *block.row_max, &mut *block.row_sum);
+        self.arch.dispatch(Normalize {
+            scores: masked,
+            n_k,
+            sink: self.sink,
+            weights: block.weights,
+            max,
+            sum,
         });
+        for (row, scores) in masked.chunks_exact(n_k).enumerate() {
+            if !sum[row].is_nan() {
+                continue;
+            }
+            let allows = |key| self.view.allows(block.first_query + row, key);
+            let blocked: Vec<bool> = (0..n_k).map(|key| !allows(key)).collect();
+            let weights = &mut block.weights[row * n_k..(row + 1) * n_k];
+            let plain =
+                softmax_row_in(Precision::F64, scores, &blocked, self.spec.softmax, self.sink, weights);
+            (max[row], sum[row]) = (plain.max, plain.sum);
+        }
     }
 
     /// −∞ where blocked, the bias added elsewhere.
@@ -243,50 +257,5 @@ impl Pass<'_> {
                 sums.iter_mut().zip(v.row(key)).for_each(|(sum, &value)| *sum += weight * value);
             }
         }
-    }
-}
-
-/// scaled = raw · scale. Adding 0 turns −0 into 0.
-struct Scale<'a> {
-    raw: &'a mut [f64],
-    scaled: &'a mut [f64],
-    scale: f64,
-}
-
-impl WithSimd for Scale<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        for (raw, scaled) in self.raw.iter_mut().zip(self.scaled) {
-            *raw += 0.0;
-            *scaled = *raw * self.scale + 0.0;
-        }
-    }
-}
-
-/// The weights of one row, with its maximum and sum; `None` where the row sees nothing or something that is not finite.
-struct Normalize<'a> {
-    masked: &'a [f64],
-    weights: &'a mut [f64],
-}
-
-impl WithSimd for Normalize<'_> {
-    type Output = Option<(f64, f64)>;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
-        let Self { masked, weights } = self;
-        let max = max_of_any(masked);
-        if !max.is_finite() {
-            return None;
-        }
-        let sum = if S::IS_SCALAR {
-            exp_less_into::<false>(masked, max, weights)
-        } else {
-            exp_less_into::<true>(masked, max, weights)
-        };
-        weights.iter_mut().for_each(|weight| *weight /= sum);
-        (!sum.is_nan()).then_some((max, sum))
     }
 }

@@ -6,6 +6,7 @@ mod act;
 mod action;
 mod banner;
 mod board;
+mod board_keys;
 mod calculator;
 mod cell_editor;
 mod cells_image;

@@ -60,7 +60,13 @@ fn rows_of_equations(
     let mut y = 0.0;
     for row in rows {
         let factor = |&(sign, id): &(&'static str, MatrixId)| {
-            let captioned = |caption| with_head(caption, id, &sketch, input, options);
+            let captioned = |caption: Caption| match input.head(options.head) {
+                Some(head) if input.heads.len() > 1 && id.is_per_head() => caption
+                    .of_head(id, head, sketch.theme)
+                    .with_operation(&head_words(input, options.head), sketch.theme),
+                Some(head) => caption.of_head(id, head, sketch.theme),
+                None => caption,
+            };
             Factor::of(&sketch, (input, options), (sign, id), captioned)
         };
         let factors: Vec<Factor<'_>> = row.iter().filter_map(factor).collect();
@@ -100,24 +106,6 @@ fn draw_row(
         }
     }
     placed.bottom
-}
-
-/// The caption of a matrix with the head that it belongs to, where there are several.
-fn with_head(
-    caption: Caption,
-    id: MatrixId,
-    sketch: &Sketch,
-    input: &FigureInput<'_>,
-    options: &FigureOptions,
-) -> Caption {
-    let caption = match input.head(options.head) {
-        Some(head) => caption.of_head(id, head, sketch.theme),
-        None => caption,
-    };
-    match input.heads.len() > 1 && id.is_per_head() {
-        true => caption.with_operation(&head_words(input, options.head), sketch.theme),
-        false => caption,
-    }
 }
 
 /// Which features turn together, and how far in one step.

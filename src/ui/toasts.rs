@@ -86,8 +86,10 @@ impl Toast {
                 ui.horizontal(|ui| {
                     icon(ui, mark, color);
                     // A long path wraps; the area is as wide as its widest message.
-                    ui.set_max_width(WIDEST);
-                    ui.label(RichText::new(&self.text).color(colors.ink));
+                    ui.vertical(|ui| {
+                        ui.set_max_width(WIDEST);
+                        ui.label(RichText::new(&self.text).color(colors.ink));
+                    });
                     let cross = RichText::new("×").color(colors.muted);
                     is_dismissed = widgets::quiet_button(ui, cross, "Dismiss").clicked();
                 });

@@ -27,7 +27,7 @@ pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbo
         }
         scoring_editor::show(ui, scene, state, out);
         ui.add_space(3.0);
-        mask_editor::show(ui, scene, state, out);
+        mask_editor::show(ui, session, state, out);
         ui.add_space(3.0);
         position(ui, scene, out);
         rope_base(ui, scene, state, out);

@@ -1,5 +1,7 @@
 //! Sinks, dropout and mistakes made on purpose, from the scene file to the evaluation.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
 use qkv::engine::{Check, CheckOutcome, Fault, Precision, attend, faulty_concat, faulty_split, project};
 use qkv::scene::{Evaluation, Scene, checks, evaluate, read};
 

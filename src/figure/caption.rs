@@ -48,6 +48,14 @@ impl Caption {
         self
     }
 
+    /// Says behind the shape that several entries share a cell.
+    pub fn with_blocks(mut self, side: usize) -> Self {
+        if side > 1 {
+            self.shape = format!("{}, a cell shows the strongest of {side} × {side}", self.shape);
+        }
+        self
+    }
+
     /// Adds what was done to get here.
     pub fn with_operation(mut self, markup: &str, theme: &Theme) -> Self {
         self.operation = Some(Label::markup(markup, Face::Regular, SMALL, theme.muted));

@@ -3,7 +3,8 @@
 use super::cell_marks::{CellMark, draw_marks};
 use super::hatch::{hatch, marks};
 use super::numbers::LARGE;
-use super::sizing::{CellPlan, NARROWEST, PADDING};
+use super::picture::{Picture, block_side};
+use super::sizing::{CellPlan, DIGITS_UP_TO, NARROWEST, PADDING};
 use super::sketch::{HALF_DIGIT, Sketch, width};
 use super::{
     Anchor, Cells, ColorScale, FigureInput, FigureOptions, Grid, MatrixId, NumberFormat, Outcome, Pin, Point,
@@ -209,20 +210,20 @@ impl<'a> MatrixView<'a> {
             draw_empty(sketch, rect);
             return grid;
         }
-        let outcomes = self.outcomes();
+        let Picture { down, across, outcomes } = self.picture();
         let rule = if plan.cell.width.min(plan.cell.height) >= 6.0 { 0.75 } else { 0.0 };
         sketch.cells(Cells {
             rect,
-            rows: self.down(),
-            cols: self.across(),
+            rows: down,
+            cols: across,
             // Colours do not depend on the range once the outcome is known.
             fills: outcomes.iter().map(|outcome| self.scale.color(*outcome)).collect(),
             rule,
             rule_color: sketch.theme.rule,
         });
-        hatch(sketch, rect, self.down(), self.across(), |i| outcomes[i] == Outcome::Blocked);
+        hatch(sketch, rect, down, across, |i| outcomes[i] == Outcome::Blocked);
         if self.extremes.iter().any(|value| !value.is_finite()) {
-            marks(sketch, rect, self.down(), self.across(), |i| outcomes[i]);
+            marks(sketch, rect, down, across, |i| outcomes[i]);
         }
         if self.dropped.is_some() || self.may_have(CellMark::LetThrough) {
             let mark = |i| {
@@ -247,18 +248,22 @@ impl<'a> MatrixView<'a> {
         if self.transposed { (across, down) } else { (down, across) }
     }
 
+    /// So many entries along each side of a block share one cell; 1 unless the matrix is very large.
+    pub fn block_side(&self) -> usize {
+        block_side(self.down(), self.across())
+    }
+
     /// What each cell is, in the order drawn.
-    fn outcomes(&self) -> Vec<Outcome> {
-        let n_cells = self.values.rows() * self.values.cols();
-        let outcome = |i| {
-            let (row, col) = self.place(i);
+    fn picture(&self) -> Picture {
+        let outcome = |down: usize, across: usize| {
+            let (row, col) = if self.transposed { (across, down) } else { (down, across) };
             let scale = match &self.row_tops {
                 Some(tops) => self.scale.with_range(0.0, tops[row]),
                 None => self.scale,
             };
             scale.outcome(self.values.get(row, col), self.is_blocked(row, col))
         };
-        (0..n_cells).map(outcome).collect()
+        Picture::new(self.down(), self.across(), outcome)
     }
 
     fn draw_digits(&self, sketch: &mut Sketch, rect: Rect, size: f32, outcomes: &[Outcome]) {
@@ -295,19 +300,30 @@ fn draw_empty(sketch: &mut Sketch, rect: Rect) {
     sketch.text_in_middle("∅", sketch.muted(10.0), rect.center(), Anchor::Middle);
 }
 
-/// The least and the largest number, what is no number, and numbers with an exponent of which any may be the widest.
+/// The least and the largest number, one of each kind that is no finite number, and, in matrices small enough for digits, numbers
+/// with an exponent, of which any may be the widest.
 fn extremes(values: &Matrix) -> Vec<f64> {
     let (mut low, mut high) = (0.0_f64, 0.0_f64);
-    let mut others = Vec::new();
+    let (mut any_nan, mut any_plus, mut any_minus) = (false, false, false);
+    let has_digits = values.rows().max(values.cols()) <= DIGITS_UP_TO;
+    let mut extremes = Vec::new();
     for &value in values.data() {
         if value.abs() < LARGE {
             (low, high) = (low.min(value), high.max(value));
+        } else if value.is_finite() {
+            if has_digits {
+                extremes.push(value);
+            }
         } else {
-            others.push(value);
+            any_nan |= value.is_nan();
+            any_plus |= value == f64::INFINITY;
+            any_minus |= value == f64::NEG_INFINITY;
         }
     }
-    others.extend([low, high]);
-    others
+    let kinds = [(any_nan, f64::NAN), (any_plus, f64::INFINITY), (any_minus, f64::NEG_INFINITY)];
+    extremes.extend(kinds.into_iter().filter(|(any, _)| *any).map(|(_, value)| value));
+    extremes.extend([low, high]);
+    extremes
 }
 
 fn row_tops(weights: &Matrix) -> Vec<f64> {

@@ -46,6 +46,7 @@ mod matrix_view;
 mod missing_glyph;
 mod names;
 mod numbers;
+mod picture;
 mod positions;
 mod projection;
 mod ramp;

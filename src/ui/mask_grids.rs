@@ -32,6 +32,8 @@ pub fn boolean_grid(
     }
     let colors = Colors::in_use(ui);
     let side = (ui.available_width() / n_k as f32).min(16.0);
+    // A row is as high as its squares, not as a button.
+    (ui.spacing_mut().interact_size.y, ui.spacing_mut().item_spacing.y) = (side, 1.0);
     for (query, row) in rows.iter().enumerate() {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing = egui::vec2(1.0, 1.0);

@@ -107,7 +107,7 @@ impl<R: Real> Product<'_, R> {
         N
     }
 
-    /// Σ left · right over some steps, for one strip. Past the last row the last row is repeated.
+    /// Σ left · right over some steps, for one strip.
     #[inline(always)]
     fn sums<S: Simd, const N: usize>(
         &self,
@@ -117,23 +117,17 @@ impl<R: Real> Product<'_, R> {
         first_row: usize,
     ) -> Sums<S, R, N> {
         let n_steps = STEPS.min(self.n_steps - first_step);
-        let right =
-            self.right[first_step * self.right_stride..].chunks_exact(self.right_stride.max(1)).take(n_steps);
-        let right = right.map_while(|row| R::vectors::<S>(row)[first..].first_chunk::<N>());
+        let right = self.right[first_step * self.right_stride..].chunks_exact(self.right_stride.max(1));
+        let right = right.take(n_steps).map_while(|row| R::vectors::<S>(row)[first..].first_chunk::<N>());
         let mut sums = [[R::splat(simd, R::ZERO); N]; STRIP];
         match self.left {
             Left::ByRows(left) => {
+                // Past the last row the last row is repeated.
                 let rows: [&[R]; STRIP] = std::array::from_fn(|row| {
                     let row = (first_row + row).min(self.n_rows - 1);
                     &left[row * self.n_steps + first_step..][..n_steps]
                 });
-                for (step, right) in (0..n_steps).zip(right) {
-                    let mut left = [R::ZERO; STRIP];
-                    for (left, row) in left.iter_mut().zip(rows) {
-                        *left = row[step];
-                    }
-                    add_step(simd, &mut sums, &left, right);
-                }
+                add_rows(simd, &mut sums, rows, n_steps, right);
             }
             Left::BySteps(left, stride) => {
                 let left = left[first_step * stride..].chunks_exact(stride);
@@ -169,6 +163,25 @@ impl<R: Real> Product<'_, R> {
     }
 }
 
+/// Adds every step of a strip whose rows are given. Indexed, since nothing else keeps six slices in step without a check for each.
+#[inline(always)]
+fn add_rows<'r, S: Simd, R: Real, const N: usize>(
+    simd: S,
+    sums: &mut Sums<S, R, N>,
+    rows: [&[R]; STRIP],
+    n_steps: usize,
+    right: impl Iterator<Item = &'r [R::Vector<S>; N]>,
+) {
+    for (step, right) in (0..n_steps).zip(right) {
+        let mut left = [R::ZERO; STRIP];
+        for (left, row) in left.iter_mut().zip(rows) {
+            *left = row[step];
+        }
+        add_step(simd, sums, &left, right);
+    }
+}
+
+/// Adds one step: its column of `left` times its row of `right`.
 #[inline(always)]
 fn add_step<S: Simd, R: Real, const N: usize>(
     simd: S,

@@ -119,9 +119,9 @@ impl<R: Real> Block<'_, '_, R> {
         scratch.gathered.of_len(BLOCK_QUERIES * pass.padded_width()).fill(R::ZERO);
         let d_k = pass.head.q.cols();
         let transposed = scratch.queries.of_len(d_k * STRIDE);
-        for row in 0..n_rows {
-            let column = transposed.iter_mut().skip(row).step_by(STRIDE);
-            column.zip(pass.head.q.row(first_query + row)).for_each(|(to, &from)| *to = from);
+        let queries = pass.head.q.row_range(first_query, first_query + n_rows);
+        for (feature, row) in transposed.chunks_exact_mut(STRIDE).enumerate() {
+            row.iter_mut().zip(queries.chunks_exact(d_k)).for_each(|(to, query)| *to = query[feature]);
         }
     }
 
@@ -235,7 +235,8 @@ impl<R: Real> Block<'_, '_, R> {
         for (row, (output, gathered)) in rows.enumerate() {
             if scratch.has_seen[row] {
                 let sum = self.pass.sum_beside_sink(scratch.max[row], scratch.sum[row]);
-                output.iter_mut().zip(gathered).for_each(|(to, &value)| *to = value / sum + R::ZERO);
+                let inverse = R::ONE / sum;
+                output.iter_mut().zip(gathered).for_each(|(to, &value)| *to = value * inverse + R::ZERO);
             } else if self.pass.sink.is_none() {
                 self.pass.fill_empty(output); // else the sink takes all the weight
             }

@@ -49,9 +49,9 @@ impl Caption {
     }
 
     /// Says behind the shape that several entries share a cell.
-    pub fn with_blocks(mut self, side: usize) -> Self {
-        if side > 1 {
-            self.shape = format!("{}, a cell shows the strongest of {side} × {side}", self.shape);
+    pub fn with_blocks(mut self, (down, across): (usize, usize)) -> Self {
+        if down.max(across) > 1 {
+            self.shape = format!("{}, strongest of {down} × {across}", self.shape);
         }
         self
     }

@@ -248,9 +248,9 @@ impl<'a> MatrixView<'a> {
         if self.transposed { (across, down) } else { (down, across) }
     }
 
-    /// So many entries along each side of a block share one cell; 1 unless the matrix is very large.
-    pub fn block_side(&self) -> usize {
-        block_side(self.down(), self.across())
+    /// So many entries down and across share one cell; 1 unless the matrix is very large.
+    pub fn block_sides(&self) -> (usize, usize) {
+        (block_side(self.down()), block_side(self.across()))
     }
 
     /// What each cell is, in the order drawn.

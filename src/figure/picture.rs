@@ -8,9 +8,9 @@ use super::Outcome;
 /// No more cells than this are drawn along a side.
 const MOST_CELLS: usize = 1024;
 
-/// So many entries along each side of a block share one cell.
-pub fn block_side(down: usize, across: usize) -> usize {
-    down.max(across).div_ceil(MOST_CELLS).max(1)
+/// So many of `n` entries in a row share one cell.
+pub fn block_side(n: usize) -> usize {
+    n.div_ceil(MOST_CELLS).max(1)
 }
 
 /// Cells row by row as drawn.
@@ -25,11 +25,11 @@ impl Picture {
     ///
     /// A block shows its most telling entry: what is no number first, then the strongest colour, and blocked only where all of it is.
     pub fn new(down: usize, across: usize, outcome: impl Fn(usize, usize) -> Outcome + Sync) -> Self {
-        let side = block_side(down, across);
-        let (n_down, n_across) = (down.div_ceil(side), across.div_ceil(side));
+        let (rows, cols) = (block_side(down), block_side(across));
+        let (n_down, n_across) = (down.div_ceil(rows), across.div_ceil(cols));
         let block = |i: usize| {
-            let (first_row, first_col) = (i / n_across * side, i % n_across * side);
-            let (last_row, last_col) = ((first_row + side).min(down), (first_col + side).min(across));
+            let (first_row, first_col) = (i / n_across * rows, i % n_across * cols);
+            let (last_row, last_col) = ((first_row + rows).min(down), (first_col + cols).min(across));
             let mut telling = outcome(first_row, first_col);
             for row in first_row..last_row {
                 for col in first_col..last_col {
@@ -38,7 +38,7 @@ impl Picture {
             }
             telling
         };
-        let outcomes = match side {
+        let outcomes = match rows.max(cols) {
             1 => (0..down * across).map(|i| outcome(i / across, i % across)).collect(),
             _ => (0..n_down * n_across).into_par_iter().map(block).collect(),
         };

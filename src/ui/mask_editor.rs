@@ -108,7 +108,7 @@ fn numbers(
             global_positions(ui, scene, positions, layer, out);
         }
         MaskRule::Additive(bias) => {
-            additive_grid(ui, bias, state, out, |bias| Edit::SetMask(layer, MaskRule::Additive(bias)))
+            additive_grid(ui, bias, state, out, |bias| Edit::SetMask(layer, MaskRule::Additive(bias)));
         }
         MaskRule::MatrixPerHead { convention, heads } => {
             let (Some(rows), convention) = (heads.get(head), *convention) else { return };

@@ -32,12 +32,10 @@ pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbo
         position(ui, scene, out);
         rope_base(ui, scene, state, out);
         offset(ui, scene, state, out);
+        precision(ui, scene, out);
+        mistake(ui, scene, out);
         widgets::folded(ui, "Softmax", &softmax_editor::unusual(scene), |ui| {
             softmax_editor::show(ui, session, state, out);
-        });
-        widgets::folded(ui, "Format and mistakes", &unusual(scene), |ui| {
-            precision(ui, scene, out);
-            mistake(ui, scene, out);
         });
         widgets::folded(ui, "Look", &[], |ui| look(ui, scene, state, out));
         ui.add_space(6.0);
@@ -120,13 +118,6 @@ fn rope_base(ui: &mut Ui, scene: &Scene, state: &mut UiState, out: &mut Outbox) 
         let position = Position::Rope { base, layout };
         out.edit_in(Edit::SetPosition(position), drag_gesture(state, &response));
     }
-}
-
-/// Format and mistake in short, where they are not the usual ones.
-fn unusual(scene: &Scene) -> Vec<String> {
-    let spec = scene.spec();
-    let format = (spec.precision != Precision::F64).then(|| spec.precision.label().to_owned());
-    format.into_iter().chain(spec.fault.map(|fault| fault.label().to_owned())).collect()
 }
 
 /// A mistake that people have really shipped, made on purpose.

@@ -232,6 +232,8 @@ fn a_sink_dropout_and_a_mistake_are_set_and_folded_settings_name_what_is_unusual
         harness.run_ok();
     };
     assert!(harness.query_by_role_and_label(egui::Role::CheckBox, "Sink").is_none(), "folded at first");
+    harness.get_by_label("Softmax").scroll_to_me();
+    harness.run_ok();
     click(&mut harness, "Softmax");
     let check = |harness: &mut Harness<'_, Desk>, label: &str| {
         harness.get_by_role_and_label(egui::Role::CheckBox, label).scroll_to_me();

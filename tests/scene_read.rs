@@ -453,3 +453,71 @@ proptest! {
         let _ = read(&text, &mut no_files);
     }
 }
+
+/// The fields that are complained about, in the order of the file.
+fn fields_of(text: &str) -> Vec<String> {
+    bad(text).into_iter().map(|complaint| complaint.field).collect()
+}
+
+#[test]
+fn what_is_wrong_beside_a_wrong_input_is_named_in_the_same_go() {
+    let settings = "tokens: (queries: [\"a\", \"b\"]), softcap: -1, mask: [ValidKeys(9), Causl(TopLeft), Strided(0)],
+        position: Rope(base: 0), sinks: [1, 2, x], dropout: (rate: 2), view: (palette: Violt, decimals: 99, head: 7)";
+    let unread = format!("Scene(input: Headz(q: [[[1, 0]]]), {settings})");
+    let of_settings =
+        ["softcap", "mask[1]", "position.base", "sinks[2]", "dropout.rate", "view.palette", "view.decimals"];
+    assert_eq!(fields_of(&unread), [&["input"][..], &of_settings].concat(), "nothing is said of sizes");
+
+    let misfit = format!(
+        "Scene(input: Heads(q: [[[1, 0]]], k: [[[1, 0], [0, 1]], [[1, 0], [0, 1]]], v: [[[2], [4]], [[2], [4]]]), {settings})"
+    );
+    let found = fields_of(&misfit);
+    for field in
+        of_settings.iter().chain(&["input.k", "tokens.queries", "mask[0]", "mask[2]", "sinks", "view.head"])
+    {
+        assert!(found.iter().any(|found| found == field), "{field} not in {found:?}");
+    }
+}
+
+#[test]
+fn matrices_that_fit_are_judged_beside_one_that_is_missing() {
+    let text = "Scene(
+        tokens: (queries: [\"a\"], keys: [\"b\"]),
+        input: Projected(
+            x: Identity(n: 4), heads: 2, kv_heads: 0, w_q: Randn(rows: 3, cols: 5, seed: 0),
+            w_k: File(path: \"gone.npy\"), w_v: Randn(rows: 4, cols: 4, seed: 0), b_v: [1], w_o: File(path: \"gone.npy\"), b_q: [1],
+        ),
+        view: (head: 3),
+    )";
+    assert_eq!(
+        fields_of(text),
+        [
+            "tokens.queries",
+            "tokens.keys",
+            "input.kv_heads",
+            "input.w_q",
+            "input.w_q",
+            "input.w_k.path",
+            "input.b_v",
+            "input.w_o.path",
+            "input.b_q",
+            "view.head",
+        ]
+    );
+    let sides = "Scene(input: Heads(q: [[[1, 0, 0]]], k: [File(path: \"gone.npy\")], v: []), position: Rope, sinks: [1, 2])";
+    assert_eq!(fields_of(sides), ["input.k[0].path", "input.v", "position", "sinks"]);
+}
+
+#[test]
+fn sizes_that_contradict_each_other_are_not_held_against_the_rest() {
+    let text = "Scene(input: Heads(q: [[[1, 0]]], k: [[[1, 0], [0, 1]]], v: [[[2]]]), mask: [ValidKeys(9)], tokens: (keys: [\"a\"]))";
+    assert_eq!(fields_of(text), ["input.v[0]"], "one slip, one complaint");
+}
+
+#[test]
+fn an_unread_scoring_leaves_the_rest_to_be_judged() {
+    assert_eq!(
+        fields_of(&with("scoring: ScaledDt, mask: [ValidKeys(9)], sinks: [1, 2],")),
+        ["scoring", "mask[0]", "sinks"]
+    );
+}

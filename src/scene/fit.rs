@@ -2,22 +2,21 @@
 
 use std::sync::Arc;
 
-use super::inputs::{Inputs, Sizes};
 use super::model::{DropoutSpec, Input, Position, SceneSpec, ScoringSpec};
 use super::resolve::Resolver;
+use super::sizes::KnownSizes;
 use super::tensors::grouped;
 use crate::engine::{Dropout, MaskRule, MaskShapeError, OddWidth, Scoring};
 
-/// The scoring with its matrices; its shapes are checked as soon as the input is known.
+/// The scoring with its matrices; its shapes are checked as far as those of the input are known.
 pub(super) fn scoring(
     spec: &ScoringSpec,
-    inputs: Option<&Inputs>,
+    known: &KnownSizes,
     resolver: &mut Resolver<'_>,
 ) -> Option<Scoring> {
-    let sizes = inputs.map(Inputs::sizes);
     match spec {
         ScoringSpec::ScaledDot | ScoringSpec::Dot | ScoringSpec::Scale(_) => {
-            if let Some(Sizes { d_q, d_k, .. }) = sizes
+            if let KnownSizes { d_q: Some(d_q), d_k: Some(d_k), .. } = known
                 && d_q != d_k
             {
                 let message = format!(
@@ -38,7 +37,7 @@ pub(super) fn scoring(
         }
         ScoringSpec::General { w } => {
             let w = resolver.matrix(w, "scoring.w", "W of the scorer")?;
-            let shape = sizes.map(|sizes| (sizes.d_q, sizes.d_k));
+            let shape = known.d_q.zip(known.d_k);
             needs(shape, (w.rows(), w.cols()), "W", "(d_q, d_k)", "scoring.w", resolver);
             Some(Scoring::General { w })
         }
@@ -48,8 +47,7 @@ pub(super) fn scoring(
             let v = resolver.matrix(v, "scoring.v", "v of the scorer");
             let (w_q, w_k, v) = (w_q?, w_k?, v?);
             let d_att = w_q.rows();
-            let shape = |width: fn(&Sizes) -> usize| sizes.map(|sizes| (d_att, width(sizes)));
-            let (for_q, for_k) = (shape(|sizes| sizes.d_q), shape(|sizes| sizes.d_k));
+            let [for_q, for_k] = [known.d_q, known.d_k].map(|width| width.map(|width| (d_att, width)));
             needs(for_q, (d_att, w_q.cols()), "W_q", "(d_att, d_q)", "scoring.w_q", resolver);
             needs(for_k, (w_k.rows(), w_k.cols()), "W_k", "(d_att, d_k)", "scoring.w_k", resolver);
             needs(Some((1, d_att)), (v.rows(), v.cols()), "v", "(1, d_att)", "scoring.v", resolver);
@@ -110,12 +108,17 @@ pub(super) fn settings(spec: &SceneSpec, resolver: &mut Resolver<'_>) {
     }
 }
 
-/// Whether this input can be given its positions in this way.
-pub(super) fn positions(spec: &SceneSpec, inputs: Option<&Inputs>, resolver: &mut Resolver<'_>) {
+/// Whether this input can be given its positions in this way; what kind of input it is may be unknown.
+pub(super) fn positions(
+    spec: &SceneSpec,
+    known: &KnownSizes,
+    input_unread: bool,
+    resolver: &mut Resolver<'_>,
+) {
     match spec.position {
         Position::None | Position::Alibi => {}
         Position::Sinusoidal => {
-            if !matches!(spec.input, Input::Projected(_)) {
+            if !input_unread && !matches!(spec.input, Input::Projected(_)) {
                 let message =
                     "sinusoidal positions are added to hidden states, but this input gives Q, K and V";
                 resolver.complain_with(
@@ -130,17 +133,17 @@ pub(super) fn positions(spec: &SceneSpec, inputs: Option<&Inputs>, resolver: &mu
                 let message = format!("the base is {base}; expected a finite number, 1 or more");
                 resolver.complain("position.base", message);
             }
-            let widths = inputs.map(|inputs| [inputs.sizes().d_q, inputs.sizes().d_k]);
-            if let Some(width) = widths.into_iter().flatten().find(|width| !width.is_multiple_of(2)) {
+            let mut widths = [known.d_q, known.d_k].into_iter().flatten();
+            if let Some(width) = widths.find(|width| !width.is_multiple_of(2)) {
                 resolver.complain("position", OddWidth { width }.to_string());
             }
         }
     }
 }
 
-/// Every layer against the queries, keys and heads.
-pub(super) fn masks(layers: &[MaskRule], inputs: &Inputs, resolver: &mut Resolver<'_>) {
-    let Sizes { n_q, n_k, heads, .. } = *inputs.sizes();
+/// Every layer against the queries, keys and heads, where their numbers are known.
+pub(super) fn masks(layers: &[MaskRule], known: &KnownSizes, resolver: &mut Resolver<'_>) {
+    let KnownSizes { n_q: Some(n_q), n_k: Some(n_k), heads: Some(heads), .. } = *known else { return };
     for (layer, rule) in layers.iter().enumerate() {
         if let Err(error) = rule.check_shape(n_q, n_k, heads) {
             let within = match (&error, rule) {
@@ -163,16 +166,25 @@ pub(super) fn masks(layers: &[MaskRule], inputs: &Inputs, resolver: &mut Resolve
     }
 }
 
-/// The head that is to be shown first, and what is given for each head.
-pub(super) fn per_head(spec: &SceneSpec, inputs: &Inputs, resolver: &mut Resolver<'_>) {
-    let (head, n_heads) = (spec.view.head, inputs.sizes().heads);
-    if head == 0 || head > n_heads {
-        let message =
-            format!("head {head} is to be shown first; expected 1 to {n_heads}, the query heads there are");
-        resolver.complain("view.head", message);
-    }
-    let n_sinks = spec.sinks.len();
-    if n_sinks != 0 && n_sinks != n_heads && !matches!(inputs, Inputs::Weights(..)) {
+/// The head that is to be shown first.
+pub(super) fn head_shown(head: usize, known: &KnownSizes, resolver: &mut Resolver<'_>) {
+    let message = match known.heads {
+        Some(n_heads) if head == 0 || head > n_heads => {
+            format!("head {head} is to be shown first; expected 1 to {n_heads}, the query heads there are")
+        }
+        None if head == 0 => "head 0 is to be shown first; heads are counted from 1".to_owned(),
+        _ => return,
+    };
+    resolver.complain("view.head", message);
+}
+
+/// One sink for each head, or none.
+pub(super) fn sinks(sinks: &[f64], known: &KnownSizes, resolver: &mut Resolver<'_>) {
+    let n_sinks = sinks.len();
+    if let Some(n_heads) = known.heads
+        && n_sinks != 0
+        && n_sinks != n_heads
+    {
         let message = format!("there are {n_sinks} sinks but {n_heads} query heads; every head needs one");
         resolver.complain("sinks", message);
     }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::complaint::Complaint;
-use super::inputs::{Inputs, MAX_HEADS, PerHead, Sizes, hint_at_tensors};
+use super::inputs::{Inputs, MAX_HEADS, PerHead, hint_at_tensors};
 use super::model::{Position, SceneSpec, ScoringSpec, Stage};
 use super::resolve::Resolver;
+use super::sizes::Sizes;
 use super::warnings::shown;
 use super::{Evaluation, HeadEvaluation, Scene};
 use crate::engine::{Attention, HeadInput, Matrix, Precision, SoftmaxSpec, row_sum_tolerance};

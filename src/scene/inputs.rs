@@ -6,6 +6,7 @@ use super::given::{self, GivenWeights};
 use super::model::{Input, MatrixSource};
 use super::projection::{self, Projection};
 use super::resolve::Resolver;
+use super::sizes::{KnownSizes, Sizes};
 use crate::engine::{Cancelled, Fault, HeadInput, Matrix, Progress, faulty_kv_head_of};
 
 /// Query heads, or KV heads.
@@ -23,20 +24,6 @@ pub(super) enum Inputs {
     Projected(Projection, Sizes),
     /// Only the weights, computed elsewhere; widths are 0.
     Weights(GivenWeights, Sizes),
-}
-
-/// Every size of a scene.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sizes {
-    pub n_q: usize,
-    pub n_k: usize,
-    pub d_q: usize,
-    pub d_k: usize,
-    pub d_v: usize,
-    pub heads: usize,
-    pub kv_heads: usize,
-    /// Numbers made by projections, and by W_O.
-    pub projected: u128,
 }
 
 impl Inputs {
@@ -85,10 +72,11 @@ pub(super) fn kv_head_of(head: usize, heads: usize, kv_heads: usize, fault: Opti
 /// One matrix per head.
 pub(super) type PerHead = Vec<Arc<Matrix>>;
 
-/// The matrices of an input, if they fit each other; complaints otherwise.
-pub(super) fn resolve(input: &Input, resolver: &mut Resolver<'_>) -> Option<Inputs> {
+/// The matrices of an input, if they fit each other; otherwise complaints, and the sizes that are known nevertheless.
+pub(super) fn resolve(input: &Input, known: &mut KnownSizes, resolver: &mut Resolver<'_>) -> Option<Inputs> {
     match input {
         Input::Heads { q, k, v } => {
+            known.heads = Some(q.len()).filter(|n| (1..=MAX_HEADS).contains(n));
             let mut side = |sources: &[MatrixSource], letter: &str| {
                 let resolve = |(head, source): (usize, &MatrixSource)| {
                     let field = format!("input.{}[{head}]", letter.to_lowercase());
@@ -96,9 +84,8 @@ pub(super) fn resolve(input: &Input, resolver: &mut Resolver<'_>) -> Option<Inpu
                 };
                 sources.iter().enumerate().map(resolve).collect::<Vec<_>>().into_iter().collect()
             };
-            let (q, k, v): (Option<PerHead>, Option<PerHead>, Option<PerHead>) =
-                (side(q, "Q"), side(k, "K"), side(v, "V"));
-            heads(q?, k?, v?, resolver)
+            let sides = (side(q, "Q"), side(k, "K"), side(v, "V"));
+            heads(sides, known, resolver)
         }
         Input::Tensors { file, q, k, v } => {
             if let Err(error) = resolver.files.check(file) {
@@ -106,10 +93,10 @@ pub(super) fn resolve(input: &Input, resolver: &mut Resolver<'_>) -> Option<Inpu
                 return None;
             }
             let mut side = |name: &str, letter: &str| tensor(file, name, letter, resolver);
-            let (q, k, v) = (side(q, "q"), side(k, "k"), side(v, "v"));
-            heads(q?, k?, v?, resolver)
+            let sides = (side(q, "q"), side(k, "k"), side(v, "v"));
+            heads(sides, known, resolver)
         }
-        Input::Projected(projected) => projection::resolve(projected, resolver),
+        Input::Projected(projected) => projection::resolve(projected, known, resolver),
         Input::Weights { file, name } => given::resolve(file, name.as_deref(), resolver),
     }
 }
@@ -140,55 +127,107 @@ pub(super) fn hint_at_tensors(file: &str, name: &str, resolver: &mut Resolver<'_
     }
 }
 
+/// Q, K and V as far as they could be made; what is missing has been complained about.
+type Sides = (Option<PerHead>, Option<PerHead>, Option<PerHead>);
+
 /// Checks Q, K and V against each other.
-fn heads(q: PerHead, mut k: PerHead, mut v: PerHead, resolver: &mut Resolver<'_>) -> Option<Inputs> {
+fn heads(sides: Sides, known: &mut KnownSizes, resolver: &mut Resolver<'_>) -> Option<Inputs> {
     let before = resolver.complaints.len();
-    for (letter, matrices) in [("q", &q), ("k", &k), ("v", &v)] {
-        let field = format!("input.{letter}");
-        if matrices.is_empty() {
-            let letter = letter.to_uppercase();
-            resolver.complain(field, format!("{letter} has no heads; at least one matrix is needed"));
-        } else {
-            head_count(matrices.len(), &field, resolver);
-        }
-    }
-    if k.len() != v.len() {
-        let (n_k, n_v) = (k.len(), v.len());
-        let message = format!("K has {n_k} heads but V has {n_v}; every KV head needs one K and one V");
-        resolver.complain("input.v", message);
-    }
-    if resolver.complaints.len() > before {
-        return None;
-    }
-    shared_heads(q.len(), k.len(), "input.k", resolver);
-    // A matrix without rows cannot show its width in a file; it takes that of its neighbours.
-    let d_q = width(&q).or_else(|| width(&k)).unwrap_or(0);
-    let d_k = width(&k).unwrap_or(d_q);
-    let d_v = width(&v).unwrap_or(0);
-    let mut q = q;
-    for (matrices, width) in [(&mut q, d_q), (&mut k, d_k), (&mut v, d_v)] {
-        for matrix in matrices.iter_mut().filter(|matrix| (matrix.rows(), matrix.cols()) == (0, 0)) {
-            *matrix = Arc::new(Matrix::zeros(0, width));
-        }
-    }
-    for (head, (k, v)) in k.iter().zip(&v).enumerate().filter(|(_, (k, v))| k.rows() != v.rows()) {
+    let (q, k, v) = with_widths(sides);
+    head_counts(q.as_deref(), k.as_deref(), v.as_deref(), resolver);
+    let pairs = k.iter().flatten().zip(v.iter().flatten());
+    for (head, (k, v)) in pairs.enumerate().filter(|(_, (k, v))| k.rows() != v.rows()) {
         let (n_k, n_v) = (k.rows(), v.rows());
         let message =
             format!("head {} has {n_k} keys but {n_v} values; every key needs exactly one value", head + 1);
         resolver.complain(format!("input.v[{head}]"), message);
     }
+    // Values that differ from their keys have been named; that they differ from each other follows.
     for (letter, what, matrices) in [("q", "queries", &q), ("k", "keys", &k), ("v", "values", &v)] {
-        // Values that differ from their keys have been named; that they differ from each other follows.
         let rows_matter = letter != "v" || resolver.complaints.len() == before;
-        same_shape(letter, what, matrices, rows_matter, resolver);
+        same_shape(letter, what, matrices.as_deref().unwrap_or_default(), rows_matter, resolver);
     }
+    *known = known_of(q.as_deref(), k.as_deref(), v.as_deref(), *known);
+    let (q, k, v) = (q?, k?, v?);
     if resolver.complaints.len() > before {
         return None;
     }
-    let (n_q, n_k) = (q[0].rows(), k[0].rows());
+    let (n_q, n_k, d_q, d_k, d_v) = (q[0].rows(), k[0].rows(), q[0].cols(), k[0].cols(), v[0].cols());
     let (heads, kv_heads) = (q.len(), k.len());
     let sizes = Sizes { n_q, n_k, d_q, d_k, d_v, heads, kv_heads, projected: 0 };
     Some(Inputs::Heads { q, k, v, sizes })
+}
+
+/// A matrix without rows cannot show its width in a file; it takes that of its neighbours.
+fn with_widths((mut q, mut k, mut v): Sides) -> Sides {
+    let of = |side: &Option<PerHead>| side.as_deref().and_then(width);
+    let d_q = of(&q).or_else(|| of(&k)).unwrap_or(0);
+    let d_k = of(&k).unwrap_or(d_q);
+    let d_v = of(&v).unwrap_or(0);
+    for (side, width) in [(&mut q, d_q), (&mut k, d_k), (&mut v, d_v)] {
+        let shapeless = |matrix: &&mut Arc<Matrix>| (matrix.rows(), matrix.cols()) == (0, 0);
+        for matrix in side.iter_mut().flatten().filter(shapeless) {
+            *matrix = Arc::new(Matrix::zeros(0, width));
+        }
+    }
+    (q, k, v)
+}
+
+/// Whether there are heads, and as many of one side as the others need.
+fn head_counts(
+    q: Option<&[Arc<Matrix>]>,
+    k: Option<&[Arc<Matrix>]>,
+    v: Option<&[Arc<Matrix>]>,
+    resolver: &mut Resolver<'_>,
+) {
+    let before = resolver.complaints.len();
+    for (letter, matrices) in [("q", q), ("k", k), ("v", v)] {
+        let field = format!("input.{letter}");
+        match matrices {
+            Some([]) => {
+                let letter = letter.to_uppercase();
+                resolver.complain(field, format!("{letter} has no heads; at least one matrix is needed"));
+            }
+            Some(matrices) => _ = head_count(matrices.len(), &field, resolver),
+            None => {}
+        }
+    }
+    if let (Some(k), Some(v)) = (k, v)
+        && k.len() != v.len()
+    {
+        let (n_k, n_v) = (k.len(), v.len());
+        let message = format!("K has {n_k} heads but V has {n_v}; every KV head needs one K and one V");
+        resolver.complain("input.v", message);
+    }
+    // How queries share KV heads can be told only when it is settled how many there are.
+    if let (Some(q), Some(k)) = (q, k)
+        && resolver.complaints.len() == before
+    {
+        shared_heads(q.len(), k.len(), "input.k", resolver);
+    }
+}
+
+/// The sizes that all matrices of a side agree on.
+fn known_of(
+    q: Option<&[Arc<Matrix>]>,
+    k: Option<&[Arc<Matrix>]>,
+    v: Option<&[Arc<Matrix>]>,
+    known: KnownSizes,
+) -> KnownSizes {
+    let [q, k, v] = [q, k, v].map(Option::unwrap_or_default);
+    KnownSizes {
+        n_q: common(q.iter().map(|q| q.rows())),
+        n_k: common(k.iter().chain(v).map(|matrix| matrix.rows())),
+        d_q: common(q.iter().map(|q| q.cols())),
+        d_k: common(k.iter().map(|k| k.cols())),
+        heads: known.heads.or(Some(q.len()).filter(|n| *n > 0)),
+    }
+}
+
+/// The number that all of these are.
+fn common(mut numbers: impl Iterator<Item = usize>) -> Option<usize> {
+    let first = numbers.next()?;
+    numbers.all(|number| number == first).then_some(first)
 }
 
 /// The width of the first matrix that has one.
@@ -204,7 +243,7 @@ fn same_shape(
     rows_matter: bool,
     resolver: &mut Resolver<'_>,
 ) {
-    let first = &matrices[0];
+    let Some(first) = matrices.first() else { return };
     for (head, matrix) in matrices.iter().enumerate().skip(1) {
         let (head_shown, field) = (head + 1, format!("input.{letter}[{head}]"));
         if rows_matter && matrix.rows() != first.rows() {

@@ -2,20 +2,31 @@
 
 use super::complaint::Complaint;
 use super::decode::plural;
-use super::inputs::Inputs;
 use super::model::{Input, SceneSpec, Tokens};
 use super::resolve::Resolver;
+use super::sizes::KnownSizes;
 use super::tensors::TensorFiles;
 
-/// Labels of queries and keys. Labels that the scene gives have to fit; those of a tensor file are used if they do.
+/// Labels of queries and keys, where it is known how many there are. Labels that the scene gives have to fit; those of a tensor file
+/// are used if they do.
 pub(super) fn labels(
     spec: &SceneSpec,
-    inputs: &Inputs,
-    files: &TensorFiles,
+    known: &KnownSizes,
     resolver: &mut Resolver<'_>,
     warnings: &mut Vec<Complaint>,
 ) -> Option<(Vec<String>, Vec<String>)> {
-    let (n_q, n_k) = (inputs.sizes().n_q, inputs.sizes().n_k);
+    if let (Tokens::Sides { queries, keys }, true) =
+        (&spec.tokens, known.n_q.is_none() || known.n_k.is_none())
+    {
+        for (field, matrix, n, tokens) in
+            [("tokens.queries", "Q", known.n_q, queries), ("tokens.keys", "K", known.n_k, keys)]
+        {
+            if let (Some(n), false) = (n, tokens.is_empty()) {
+                fits(field, matrix, n, tokens, resolver);
+            }
+        }
+    }
+    let (n_q, n_k) = (known.n_q?, known.n_k?);
     let before = resolver.complaints.len();
     let named = match &spec.tokens {
         Tokens::Shared(tokens) if n_q == n_k => {
@@ -42,7 +53,7 @@ pub(super) fn labels(
             };
             (side("tokens.queries", "Q", n_q, queries), side("tokens.keys", "K", n_k, keys))
         }
-        Tokens::Numbers => from_file(spec, n_q, n_k, files, warnings),
+        Tokens::Numbers => from_file(spec, n_q, n_k, resolver.files, warnings),
     };
     (resolver.complaints.len() == before).then_some(named)
 }

@@ -2,7 +2,7 @@
 //!
 //! | part | what it does |
 //! |---|---|
-//! | [`read()`] | text → located tree (`syntax`) → [`SceneSpec`] (`decode`) → [`Scene`] (`inputs`, `projection`, `given`, `fit`, `room`, `labels`) |
+//! | [`read()`] | text → located tree (`syntax`) → [`SceneSpec`] (`decode`) → [`Scene`] (`judge`: `inputs`, `projection`, `given`, `fit`, `room`, `labels`) |
 //! | [`evaluate()`] | [`Scene`] → [`Evaluation`]; [`OutputScene`] → [`Outputs`] where the stages would not fit |
 //! | [`write()`], [`rewrite()`] | [`SceneSpec`] → text, fresh or with only the changes in it |
 //! | [`Complaint`] | what is wrong, and where in the file |
@@ -20,6 +20,7 @@ mod evaluation;
 mod fit;
 mod given;
 mod inputs;
+mod judge;
 mod labels;
 mod layout;
 mod mistakes;
@@ -37,6 +38,7 @@ mod rewrite;
 mod room;
 #[expect(clippy::module_inception, reason = "the room is named after its main type")]
 mod scene;
+mod sizes;
 mod source;
 mod stage;
 mod syntax;

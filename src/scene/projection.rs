@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::inputs::{Inputs, PerHead, Sizes, head_count, shared_heads};
+use super::inputs::{Inputs, PerHead, head_count, shared_heads};
 use super::model::Projected;
 use super::resolve::Resolver;
+use super::sizes::{KnownSizes, Sizes};
 use crate::engine::{Cancelled, Fault, Matrix, Progress, faulty_split, project, sinusoidal, split_heads};
 
 /// Hidden states and the weights that make Q, K and V of them, as matrices.
@@ -110,9 +111,14 @@ pub(super) fn project_with(
     Ok(y) // (n, d_out)
 }
 
-/// Hidden states and weights, if they fit each other; complaints otherwise.
-pub(super) fn resolve(projected: &Projected, resolver: &mut Resolver<'_>) -> Option<Inputs> {
+/// Hidden states and weights, if they fit each other; otherwise complaints, and the sizes that are known nevertheless.
+pub(super) fn resolve(
+    projected: &Projected,
+    known: &mut KnownSizes,
+    resolver: &mut Resolver<'_>,
+) -> Option<Inputs> {
     let Projected { heads, kv_heads, b_q, b_k, b_v, b_o, .. } = projected;
+    let before = resolver.complaints.len();
     let x = resolver.matrix(&projected.x, "input.x", "X");
     let context = match &projected.context {
         Some(context) => resolver.matrix(context, "input.context", "the context"),
@@ -121,37 +127,46 @@ pub(super) fn resolve(projected: &Projected, resolver: &mut Resolver<'_>) -> Opt
     let w_q = resolver.matrix(&projected.w_q, "input.w_q", "W_Q");
     let w_k = resolver.matrix(&projected.w_k, "input.w_k", "W_K");
     let w_v = resolver.matrix(&projected.w_v, "input.w_v", "W_V");
-    let w_o = match &projected.w_o {
-        Some(w_o) => Some(resolver.matrix(w_o, "input.w_o", "W_O")?),
-        None => None,
-    };
-    let (x, context, w_q, w_k, w_v) = (x?, context?, w_q?, w_k?, w_v?);
-    let heads_fit = head_count(*heads, "input.heads", resolver).is_some()
-        && head_count(*kv_heads, "input.kv_heads", resolver).is_some()
-        && shared_heads(*heads, *kv_heads, "input.kv_heads", resolver).is_some();
-    let before = resolver.complaints.len();
+    let w_o = projected.w_o.as_ref().map(|w_o| resolver.matrix(w_o, "input.w_o", "W_O"));
+    let counts = [(*heads, "input.heads"), (*kv_heads, "input.kv_heads")]
+        .map(|(n, field)| head_count(n, field, resolver).map(|()| n));
+    if let [Some(heads), Some(kv_heads)] = counts {
+        shared_heads(heads, kv_heads, "input.kv_heads", resolver);
+    }
     let from = if projected.context.is_some() { "the context" } else { "X" };
-    takes(&w_q, "W_Q", "input.w_q", &x, "X", resolver);
-    takes(&w_k, "W_K", "input.w_k", &context, from, resolver);
-    takes(&w_v, "W_V", "input.w_v", &context, from, resolver);
-    for (b, w, name) in [(b_q, &w_q, "q"), (b_k, &w_k, "k"), (b_v, &w_v, "v")] {
-        bias(b.as_deref(), w.cols(), &format!("b_{name}"), &format!("W_{}", name.to_uppercase()), resolver);
+    let [heads_known, kv_heads_known] = counts;
+    let mut width_of = |w: &Option<Arc<Matrix>>,
+                        letter: &str,
+                        x: &Option<Arc<Matrix>>,
+                        from,
+                        b: &Option<Vec<f64>>,
+                        heads| {
+        let (name, field) = (format!("W_{}", letter.to_uppercase()), format!("input.w_{letter}"));
+        let w = w.as_deref()?;
+        let fits = x.as_deref().is_none_or(|x| takes(w, &name, &field, x, from, resolver));
+        bias(b.as_deref(), w.cols(), &format!("b_{letter}"), &name, resolver);
+        // The width of a matrix that does not fit is not to be relied on.
+        head_width(w, &name, heads?, &field, resolver).filter(|_| fits)
+    };
+    let d_q = width_of(&w_q, "q", &x, "X", b_q, heads_known);
+    let d_k = width_of(&w_k, "k", &context, from, b_k, kv_heads_known);
+    let d_v = width_of(&w_v, "v", &context, from, b_v, kv_heads_known);
+    // A W_O that could not be made has been complained about.
+    if !matches!(w_o, Some(None)) {
+        let concat = heads_known.zip(d_v).map(|(heads, d_v)| heads * d_v);
+        output_projection(w_o.as_ref().and_then(Option::as_deref), b_o.as_deref(), concat, resolver);
     }
-    if !heads_fit {
-        return None;
-    }
-    let d_q = head_width(&w_q, "W_Q", *heads, "input.w_q", resolver);
-    let d_k = head_width(&w_k, "W_K", *kv_heads, "input.w_k", resolver);
-    let d_v = head_width(&w_v, "W_V", *kv_heads, "input.w_v", resolver);
-    let (d_q, d_k, d_v) = (d_q?, d_k?, d_v?);
-    output_projection(w_o.as_deref(), b_o.as_deref(), heads * d_v, resolver);
+    let rows = |x: &Option<Arc<Matrix>>| x.as_ref().map(|x| x.rows());
+    *known = KnownSizes { n_q: rows(&x), n_k: rows(&context), d_q, d_k, heads: heads_known };
     if resolver.complaints.len() > before {
         return None;
     }
+    let (x, context, w_q, w_k, w_v, w_o) = (x?, context?, w_q?, w_k?, w_v?, w_o.flatten());
     let (n_q, n_k) = (x.rows(), context.rows());
     let wide = |n: usize, w: &Matrix| n as u128 * w.cols() as u128;
     let projected_numbers =
         wide(n_q, &w_q) + wide(n_k, &w_k) + wide(n_k, &w_v) + w_o.as_ref().map_or(0, |w_o| wide(n_q, w_o));
+    let (d_q, d_k, d_v) = (d_q?, d_k?, d_v?);
     let sizes =
         Sizes { n_q, n_k, d_q, d_k, d_v, heads: *heads, kv_heads: *kv_heads, projected: projected_numbers };
     let (b_q, b_k, b_v, b_o) = (b_q.clone(), b_k.clone(), b_v.clone(), b_o.clone());
@@ -160,7 +175,7 @@ pub(super) fn resolve(projected: &Projected, resolver: &mut Resolver<'_>) -> Opt
 }
 
 /// x·W needs as many rows in W as x has columns.
-fn takes(w: &Matrix, name: &str, field: &str, x: &Matrix, from: &str, resolver: &mut Resolver<'_>) {
+fn takes(w: &Matrix, name: &str, field: &str, x: &Matrix, from: &str, resolver: &mut Resolver<'_>) -> bool {
     let (rows, width) = (w.rows(), x.cols());
     if rows != width {
         resolver.complain(
@@ -168,6 +183,7 @@ fn takes(w: &Matrix, name: &str, field: &str, x: &Matrix, from: &str, resolver: 
             format!("{name} has {rows} rows but {from} is {width} wide; x·W needs one row per feature"),
         );
     }
+    rows == width
 }
 
 fn head_width(
@@ -197,11 +213,18 @@ fn bias(b: Option<&[f64]>, expected: usize, name: &str, w: &str, resolver: &mut 
     }
 }
 
-fn output_projection(w_o: Option<&Matrix>, b_o: Option<&[f64]>, concat: usize, resolver: &mut Resolver<'_>) {
+fn output_projection(
+    w_o: Option<&Matrix>,
+    b_o: Option<&[f64]>,
+    concat: Option<usize>,
+    resolver: &mut Resolver<'_>,
+) {
     match w_o {
         Some(w_o) => {
             let rows = w_o.rows();
-            if rows != concat {
+            if let Some(concat) = concat
+                && rows != concat
+            {
                 resolver.complain(
                     "input.w_o",
                     format!("W_O has {rows} rows but the heads side by side are {concat} wide"),

@@ -4,8 +4,10 @@ use std::io;
 
 use super::Scene;
 use super::complaint::{Complaint, Place};
-use super::decode::{Decoded, decode, decode_whole, in_order};
+use super::decode::{Decoded, Unread, decode, decode_whole, in_order};
+use super::judge::judge;
 use super::model::{Input, MatrixSource, SceneSpec, ScoringSpec};
+use super::room::Keeps;
 use super::syntax::{Tree, locate};
 use super::tensors::TensorFiles;
 
@@ -27,13 +29,17 @@ pub(super) fn read_by(
     file_bytes: &mut dyn FnMut(&str) -> io::Result<Vec<u8>>,
     scene_of: impl FnOnce(SceneSpec, &TensorFiles) -> Result<Scene, Vec<Complaint>>,
 ) -> Result<Scene, Vec<Complaint>> {
-    let Decoded { spec, tree, mut complaints } = decode(text);
+    let Decoded { spec, unread, tree, mut complaints } = decode(text);
     let (Some(spec), Some(tree)) = (spec, tree) else {
         in_order(&mut complaints);
         return Err(complaints);
     };
     let files = load_files(&spec, file_bytes);
-    match scene_of(spec, &files) {
+    let scene = match unread {
+        Unread { input: false, scoring: false } => scene_of(spec, &files),
+        _ => Err(judge(&spec, &files, Keeps::Stages, unread).complaints),
+    };
+    match scene {
         Ok(scene) if complaints.is_empty() => {
             return Ok(scene.with_places(|warning| place(warning, text, &tree)));
         }

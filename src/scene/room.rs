@@ -1,8 +1,9 @@
 //! Whether what is to be computed can be held in memory. Judged before anything is reserved for it.
 
-use super::inputs::{Inputs, Sizes};
+use super::inputs::Inputs;
 use super::model::{Input, Position, SceneSpec, ScoringSpec};
 use super::resolve::{Resolver, grouped_wide};
+use super::sizes::Sizes;
 use super::tensors::grouped;
 use crate::engine::{OutputError, Precision, SoftmaxAxis, SoftmaxForm, StageMemory};
 
@@ -104,13 +105,6 @@ pub(super) fn without_output_form(spec: &SceneSpec) -> Option<(&'static str, Str
     }
     if spec.softmax.form == SoftmaxForm::Naive {
         return Some(("softmax.form", OutputError::Naive.to_string()));
-    }
-    if spec.fault.is_some() {
-        return Some(("fault", OutputError::Fault.to_string()));
-    }
-    if spec.dropout.is_some() {
-        let message = "the output-only form keeps no weights that could be dropped; leave dropout out or keep the stages";
-        return Some(("dropout", message.to_owned()));
     }
     let narrow = (spec.precision != Precision::F64).then(|| spec.precision.label());
     narrow.map(|narrow| {

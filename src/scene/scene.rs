@@ -3,15 +3,15 @@
 use std::sync::{Arc, OnceLock};
 
 use super::complaint::Complaint;
-use super::given::{self, GivenWeights};
+use super::decode::Unread;
+use super::given::GivenWeights;
 use super::inputs::{Inputs, kv_head_of};
-use super::labels::labels;
-use super::model::{DropoutSpec, Input, Position, SceneSpec};
+use super::judge::{Judged, judge};
+use super::model::{DropoutSpec, Position, SceneSpec};
 use super::projection::Projection;
-use super::resolve::Resolver;
-use super::room::{self, Keeps};
+use super::room::Keeps;
 use super::tensors::TensorFiles;
-use super::{fit, inputs, warnings};
+use super::warnings;
 use crate::engine::{
     AttentionSpec, Cancelled, Dropout, Fault, FaultInForce, HeadInput, MaskRule, Progress, alibi_slopes,
 };
@@ -49,42 +49,16 @@ impl Scene {
 
     /// A scene whose evaluation keeps so much. One that keeps only its output must not be evaluated.
     pub(super) fn build(spec: SceneSpec, files: &TensorFiles, keeps: Keeps) -> Result<Self, Vec<Complaint>> {
-        let mut resolver = Resolver::new(files);
-        let mut inputs = inputs::resolve(&spec.input, &mut resolver);
-        let is_given = matches!(spec.input, Input::Weights { .. });
-        // What says how weights are made is judged by its shapes only where weights are made.
-        let made_of = inputs.as_ref().filter(|_| !is_given);
-        let scoring = fit::scoring(&spec.scoring, made_of, &mut resolver);
-        fit::settings(&spec, &mut resolver);
-        if is_given {
-            given::settings(&spec, &mut resolver);
-        } else {
-            fit::positions(&spec, made_of, &mut resolver);
-        }
-        if let Some(inputs) = made_of {
-            fit::masks(&spec.mask, inputs, &mut resolver);
-        }
-        if let Some(inputs) = &inputs {
-            fit::per_head(&spec, inputs, &mut resolver);
-            room::judge(&spec, inputs, keeps, &mut resolver);
-        }
-        if let (Keeps::Output, Some((field, message))) = (keeps, room::without_output_form(&spec)) {
-            resolver.complain(field, message);
-        }
-        if let (Some(Inputs::Projected(projection, _)), Position::Sinusoidal, []) =
-            (&mut inputs, spec.position, resolver.complaints.as_slice())
-        {
-            projection.add_positions(spec.position_offset);
-        }
-        let mut warnings = Vec::new();
-        let named =
-            inputs.as_ref().and_then(|inputs| labels(&spec, inputs, files, &mut resolver, &mut warnings));
-        let complaints = resolver.complaints;
-        let (Some(inputs), Some(scoring), Some((query_labels, key_labels)), []) =
-            (inputs, scoring, named, complaints.as_slice())
+        let Judged { inputs, scoring, labels, mut warnings, complaints } =
+            judge(&spec, files, keeps, Unread::default());
+        let (Some(mut inputs), Some(scoring), Some((query_labels, key_labels)), []) =
+            (inputs, scoring, labels, complaints.as_slice())
         else {
             return Err(complaints);
         };
+        if let (Inputs::Projected(projection, _), Position::Sinusoidal) = (&mut inputs, spec.position) {
+            projection.add_positions(spec.position_offset);
+        }
         let attention = AttentionSpec {
             scoring,
             softcap: spec.softcap,

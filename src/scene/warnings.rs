@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use super::complaint::Complaint;
 use super::given;
-use super::inputs::{Inputs, Sizes};
+use super::inputs::Inputs;
 use super::model::SceneSpec;
 use super::projection::Projection;
+use super::sizes::Sizes;
 use super::{HeadEvaluation, Scene};
 use crate::engine::{
     Cause, EmptyRow, Fault, MaskRule, MaskView, Matrix, Precision, Reach, SoftmaxAxis, cause_of_non_finite,

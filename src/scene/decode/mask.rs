@@ -37,7 +37,11 @@ impl Decoder<'_> {
             self.expected_with(path, node, "a list of layers", Some(hint));
             return None;
         }
-        self.list(node, path, "a list of layers", Self::mask)
+        // A layer that cannot be read leaves its place to one that fits everywhere, so that the others keep theirs.
+        let open = MaskRule::Window { left: None, right: None };
+        self.list(node, path, "a list of layers", |this, node, path| {
+            Some(this.mask(node, path).unwrap_or_else(|| open.clone()))
+        })
     }
 
     fn mask(&mut self, node: &Node, path: &Path<'_>) -> Option<MaskRule> {

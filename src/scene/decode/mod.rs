@@ -24,12 +24,21 @@ pub(super) use scene::{palette_name, stage_name};
 
 /// What came of a text.
 pub(super) struct Decoded {
-    /// The spec, where there is enough of it to go on. It is what the text says only if there are no complaints.
+    /// The spec, where the text is a scene at all. It is what the text says only if there are no complaints.
     pub spec: Option<SceneSpec>,
+    /// What of the spec stands empty because it could not be read.
+    pub unread: Unread,
     /// The tree, unless the text is so broken that reading stopped.
     pub tree: Option<Tree>,
     /// Every complaint about form and meaning.
     pub complaints: Vec<Complaint>,
+}
+
+/// Parts of a spec that have no neutral form: where they could not be read, they must not be judged.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Unread {
+    pub input: bool,
+    pub scoring: bool,
 }
 
 /// Reads a text as far as it can be read.
@@ -42,9 +51,12 @@ pub(super) fn decode(text: &str) -> Decoded {
     };
     let mut complaints: Vec<Complaint> = faults.into_iter().map(fault_complaint).collect();
     let mut decoder = Decoder::new(text);
-    let spec = tree.as_ref().and_then(|tree| decoder.scene(&tree.root));
+    let (spec, unread) = match tree.as_ref().and_then(|tree| decoder.scene(&tree.root)) {
+        Some((spec, unread)) => (Some(spec), unread),
+        None => (None, Unread::default()),
+    };
     complaints.append(&mut decoder.complaints);
-    Decoded { spec, tree, complaints }
+    Decoded { spec, unread, tree, complaints }
 }
 
 /// The spec that a text spells out, and its tree.
@@ -53,7 +65,7 @@ pub(super) fn decode(text: &str) -> Decoded {
 /// Every complaint about form and meaning, in order of appearance.
 pub(super) fn decode_whole(text: &str) -> Result<(SceneSpec, Tree), Vec<Complaint>> {
     match decode(text) {
-        Decoded { spec: Some(spec), tree: Some(tree), complaints } if complaints.is_empty() => {
+        Decoded { spec: Some(spec), tree: Some(tree), complaints, .. } if complaints.is_empty() => {
             Ok((spec, tree))
         }
         Decoded { mut complaints, .. } => {

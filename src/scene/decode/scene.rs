@@ -1,10 +1,11 @@
 //! The whole file, and the small groups in it: tokens, softmax, view.
 
+use super::Unread;
 use super::decoder::Decoder;
 use super::fields::{Fields, Known};
 use super::path::Path;
 use crate::engine::{EmptyRow, SoftmaxAxis, SoftmaxForm, SoftmaxSpec};
-use crate::scene::model::{Orientation, Palette, SceneSpec, Stage, Tokens, View};
+use crate::scene::model::{Input, Orientation, Palette, SceneSpec, Stage, Tokens, View};
 use crate::scene::syntax::{Group, Kind, Node};
 
 const SCENE: Known<'static> = Known {
@@ -31,7 +32,7 @@ const SCENE: Known<'static> = Known {
 
 impl Decoder<'_> {
     /// The spec, as far as it can be read: a field that is wrong counts as left out, so that the rest can be judged.
-    pub fn scene(&mut self, root: &Node) -> Option<SceneSpec> {
+    pub fn scene(&mut self, root: &Node) -> Option<(SceneSpec, Unread)> {
         let path = Path::TOP;
         let group = match &root.kind {
             Kind::Parens(group) => group,
@@ -57,20 +58,22 @@ impl Decoder<'_> {
         let position = self.or_default(&fields, "position", Self::position);
         let position_offset = self.or_default(&fields, "position_offset", Self::integer);
         let softmax = self.or_default(&fields, "softmax", Self::softmax);
-        let sinks = self.or_default(&fields, "sinks", Self::numbers);
+        let sinks = self.or_default(&fields, "sinks", Self::sinks);
         let dropout =
             self.or_default(&fields, "dropout", |this, node, path| Some(this.dropout(node, path))).flatten();
         let precision = self.or_default(&fields, "precision", Self::precision);
         let fault =
             self.or_default(&fields, "fault", |this, node, path| Some(this.fault(node, path))).flatten();
         let view = self.or_default(&fields, "view", Self::view);
-        Some(SceneSpec {
+        let unread = Unread { input: input.is_none(), scoring: scoring.is_none() };
+        let nothing = || Input::Heads { q: Vec::new(), k: Vec::new(), v: Vec::new() };
+        let spec = SceneSpec {
             title: title.unwrap_or_default(),
             topic: topic.unwrap_or_default(),
             notes: notes.unwrap_or_default(),
             tokens: tokens.unwrap_or_default(),
-            input: input?,
-            scoring: scoring?,
+            input: input.unwrap_or_else(nothing),
+            scoring: scoring.unwrap_or_default(),
             softcap,
             mask: mask.unwrap_or_default(),
             position: position.unwrap_or_default(),
@@ -81,7 +84,8 @@ impl Decoder<'_> {
             precision: precision.unwrap_or_default(),
             fault,
             view: view.unwrap_or_default(),
-        })
+        };
+        Some((spec, unread))
     }
 
     fn scene_name(&mut self, group: &Group) {
@@ -110,6 +114,13 @@ impl Decoder<'_> {
         self.or_default(fields, name, Self::string)
     }
 
+    /// A sink that is not a number counts all the same.
+    fn sinks(&mut self, node: &Node, path: &Path<'_>) -> Option<Vec<f64>> {
+        let number =
+            |this: &mut Self, node: &Node, path: &Path<'_>| Some(this.number(node, path).unwrap_or(0.0));
+        self.list(node, path, "a list of numbers", number)
+    }
+
     fn tokens(&mut self, node: &Node, path: &Path<'_>) -> Option<Tokens> {
         const TOKENS: Known<'static> = Known { name: "tokens", fields: &["queries", "keys"] };
         let node = node.without_some(self.text);
@@ -122,7 +133,8 @@ impl Decoder<'_> {
                     None => Some(Vec::new()),
                 };
                 let (queries, keys) = (side("queries"), side("keys"));
-                Some(Tokens::Sides { queries: queries?, keys: keys? })
+                // One side can be judged without the other.
+                Some(Tokens::Sides { queries: queries.unwrap_or_default(), keys: keys.unwrap_or_default() })
             }
             _ => {
                 self.expected(path, node, "a list of texts, or `(queries: [..], keys: [..])`");
@@ -171,11 +183,11 @@ impl Decoder<'_> {
             None => Some(default.head),
         };
         Some(View {
-            decimals: decimals?,
-            palette: palette?,
-            orientation: orientation?,
-            stages: stages?,
-            head: head?,
+            decimals: decimals.unwrap_or(default.decimals),
+            palette: palette.unwrap_or_default(),
+            orientation: orientation.unwrap_or_default(),
+            stages: stages.unwrap_or_else(|| Stage::ALL.to_vec()),
+            head: head.unwrap_or(default.head),
         })
     }
 

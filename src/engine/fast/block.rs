@@ -119,10 +119,7 @@ impl<R: Real> Block<'_, '_, R> {
         scratch.gathered.of_len(self.n_lanes() * pass.padded_width()).fill(R::ZERO);
         let d_k = pass.head.q.cols();
         let transposed = scratch.queries.of_len(d_k * STRIDE);
-        let queries = pass.head.q.row_range(first_query, first_query + n_rows);
-        for (feature, row) in transposed.chunks_exact_mut(STRIDE).enumerate() {
-            row.iter_mut().zip(queries.chunks_exact(d_k)).for_each(|(to, query)| *to = query[feature]);
-        }
+        transpose(pass.head.q.row_range(first_query, first_query + n_rows), d_k, transposed);
     }
 
     fn take_in_tile(&self, first_key: usize, n_keys: usize, scratch: &mut Scratch<R>) {
@@ -239,6 +236,27 @@ impl<R: Real> Block<'_, '_, R> {
                 output.iter_mut().zip(gathered).for_each(|(to, &value)| *to = value * inverse + R::ZERO);
             } else if self.pass.sink.is_none() {
                 self.pass.fill_empty(output); // else the sink takes all the weight
+            }
+        }
+    }
+}
+
+/// Rows of `width` numbers into columns, [`STRIDE`] apart. Four rows at a time, so that four numbers are stored at once.
+fn transpose<R: Real>(rows: &[R], width: usize, columns: &mut [R]) {
+    for (group, rows) in rows.chunks((4 * width).max(1)).enumerate() {
+        for (feature, column) in columns.chunks_exact_mut(STRIDE).enumerate() {
+            let to = &mut column[4 * group..4 * group + 4];
+            if let [a, b, c, d] = to
+                && rows.len() == 4 * width
+            {
+                (*a, *b, *c, *d) = (
+                    rows[feature],
+                    rows[width + feature],
+                    rows[2 * width + feature],
+                    rows[3 * width + feature],
+                );
+            } else {
+                to.iter_mut().zip(rows.chunks_exact(width)).for_each(|(to, row)| *to = row[feature]);
             }
         }
     }

@@ -10,7 +10,7 @@ use super::{
     Anchor, Cells, ColorScale, FigureInput, FigureOptions, Grid, MatrixId, NumberFormat, Outcome, Pin, Point,
     Rect, Signed, Size, Theme,
 };
-use crate::engine::{Attention, Dropped, Matrix};
+use crate::engine::{Attention, BlockedBy, Dropped, Matrix, blocked_in_force};
 
 /// A matrix with everything that decides how it looks, but not where.
 pub struct MatrixView<'a> {
@@ -29,8 +29,8 @@ pub struct MatrixView<'a> {
     is_of_scene: bool,
     /// Whose dropout takes cells away, where this is a stage after it.
     dropped: Option<&'a Dropped>,
-    /// Whether a mistake is made on purpose, so that what should be blocked may not be.
-    has_fault: bool,
+    /// What is really blocked where a mistake is made on purpose, which may be other pairs than should be.
+    in_force: Option<BlockedBy>,
     /// The largest weight of each query, where colours are relative to it.
     row_tops: Option<Vec<f64>>,
     /// Numbers among which the widest is, once written.
@@ -74,7 +74,7 @@ impl<'a> MatrixView<'a> {
             hidden_by,
             is_of_scene: false,
             dropped: None,
-            has_fault: false,
+            in_force: None,
             row_tops: None,
             extremes: extremes(values),
         };
@@ -95,7 +95,10 @@ impl<'a> MatrixView<'a> {
         let mut view = Self::of_numbers(id, values, head.query_head, hidden_by, options);
         view.is_of_scene = true;
         view.dropped = head.dropped.as_ref().filter(|_| id == MatrixId::DroppedWeights);
-        view.has_fault = input.fault().is_some();
+        view.in_force = input.spec.fault.filter(|_| masked).map(|_| {
+            let (n_q, n_k, d_k) = (head.input.q.rows(), head.input.k.rows(), head.input.k.cols());
+            blocked_in_force(input.spec, n_q, n_k, d_k, head.query_head)
+        });
         if let Some(dropped) = view.dropped {
             // What is kept grows by 1/(1 − rate) and keeps its colour.
             view.scale = view.scale.with_range(0.0, 1.0 / (1.0 - dropped.dropout.rate()));
@@ -131,7 +134,13 @@ impl<'a> MatrixView<'a> {
     /// a mistake lets through.
     pub fn is_blocked(&self, row: usize, col: usize) -> bool {
         let hidden = if self.id == MatrixId::MaskedScores { f64::NEG_INFINITY } else { 0.0 };
-        self.is_hidden(row, col) && self.values.get(row, col) == hidden
+        (self.is_hidden(row, col) || self.is_really_hidden(row, col)) && self.values.get(row, col) == hidden
+    }
+
+    /// Whether a mistake, or the mask in spite of it, hides the cell.
+    fn is_really_hidden(&self, row: usize, col: usize) -> bool {
+        let at = row * self.values.cols() + col;
+        self.in_force.as_ref().is_some_and(|blocked| blocked.get(at).is_some())
     }
 
     /// Whether a mask hides the cell, whatever number lies under it.
@@ -142,12 +151,13 @@ impl<'a> MatrixView<'a> {
     /// What is special about a cell.
     pub fn mark(&self, row: usize, col: usize) -> Option<CellMark> {
         if self.is_blocked(row, col) {
-            return Some(CellMark::Blocked);
+            let is_meant = self.is_hidden(row, col);
+            return Some(if is_meant { CellMark::Blocked } else { CellMark::HeldBack });
         }
         if self.dropped.is_some_and(|dropped| !dropped.kept[row * self.values.cols() + col]) {
             return Some(CellMark::Dropped);
         }
-        (self.has_fault && self.is_hidden(row, col)).then_some(CellMark::LetThrough)
+        (self.in_force.is_some() && self.is_hidden(row, col)).then_some(CellMark::LetThrough)
     }
 
     /// Whether a mark can be in this matrix at all; found without looking at its cells.
@@ -156,7 +166,8 @@ impl<'a> MatrixView<'a> {
         match mark {
             CellMark::Blocked => blocks(),
             CellMark::Dropped => self.dropped.is_some(),
-            CellMark::LetThrough => self.has_fault && blocks(),
+            CellMark::LetThrough => self.in_force.is_some() && blocks(),
+            CellMark::HeldBack => self.in_force.as_ref().is_some_and(BlockedBy::blocks_any),
         }
     }
 
@@ -225,7 +236,7 @@ impl<'a> MatrixView<'a> {
         if self.extremes.iter().any(|value| !value.is_finite()) {
             marks(sketch, rect, down, across, |i| outcomes[i]);
         }
-        if self.dropped.is_some() || self.may_have(CellMark::LetThrough) {
+        if self.dropped.is_some() || self.in_force.is_some() {
             let mark = |i| {
                 let (row, col) = self.place(i);
                 self.mark(row, col)

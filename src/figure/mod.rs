@@ -44,6 +44,7 @@ mod mask_words;
 mod matrix_id;
 mod matrix_view;
 mod missing_glyph;
+mod mistake_words;
 mod names;
 mod numbers;
 mod picture;

@@ -58,6 +58,9 @@ fn tokens(ui: &mut Ui, scene: &Scene, out: &mut Outbox) {
     });
 }
 
+/// A drop-down takes no more room than this beside its name, in points.
+const WIDEST_CHOICE: f32 = 110.0;
+
 /// A choice among a few, as a drop-down at the right of its name.
 pub fn choice<T: Copy + PartialEq>(
     ui: &mut Ui,
@@ -69,7 +72,12 @@ pub fn choice<T: Copy + PartialEq>(
     let mut chosen = None;
     let shown = options.iter().find(|(value, _)| *value == current).map_or("", |(_, text)| text);
     widgets::setting(ui, name, |ui| {
-        let combo = ComboBox::from_id_salt(name).selected_text(shown).show_ui(ui, |ui| {
+        // What is chosen is shortened where it is long; the list shows it whole.
+        let room = ui.available_width().min(WIDEST_CHOICE);
+        let is_long = WIDEST_CHOICE < 7.0 * shown.chars().count() as f32;
+        let combo = ComboBox::from_id_salt(name).selected_text(shown);
+        let combo = if is_long { combo.width(room).truncate() } else { combo };
+        let combo = combo.show_ui(ui, |ui| {
             for (value, text) in options {
                 if ui.selectable_label(*value == current, *text).clicked() {
                     chosen = Some(*value);

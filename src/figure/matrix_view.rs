@@ -134,7 +134,16 @@ impl<'a> MatrixView<'a> {
     /// a mistake lets through.
     pub fn is_blocked(&self, row: usize, col: usize) -> bool {
         let hidden = if self.id == MatrixId::MaskedScores { f64::NEG_INFINITY } else { 0.0 };
+        // A 0 that a mistake has let through and dropout has taken away is not the mask's doing.
+        if self.in_force.is_some() && self.is_dropped(row, col) && !self.is_really_hidden(row, col) {
+            return false;
+        }
         (self.is_hidden(row, col) || self.is_really_hidden(row, col)) && self.values.get(row, col) == hidden
+    }
+
+    /// Whether dropout takes the cell away.
+    fn is_dropped(&self, row: usize, col: usize) -> bool {
+        self.dropped.is_some_and(|dropped| !dropped.kept[row * self.values.cols() + col])
     }
 
     /// Whether a mistake, or the mask in spite of it, hides the cell.
@@ -154,7 +163,7 @@ impl<'a> MatrixView<'a> {
             let is_meant = self.is_hidden(row, col);
             return Some(if is_meant { CellMark::Blocked } else { CellMark::HeldBack });
         }
-        if self.dropped.is_some_and(|dropped| !dropped.kept[row * self.values.cols() + col]) {
+        if self.is_dropped(row, col) {
             return Some(CellMark::Dropped);
         }
         (self.in_force.is_some() && self.is_hidden(row, col)).then_some(CellMark::LetThrough)

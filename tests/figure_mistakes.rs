@@ -151,3 +151,75 @@ fn a_head_split_without_a_transpose_is_traced_to_the_row_that_it_really_came_fro
     assert!(text.contains("q[1] = 1·3 + 2·7 = 17"), "{text}");
     assert!(text.contains("q[2] = 1·4 + 2·8 = 20"), "{text}");
 }
+
+#[test]
+fn a_row_that_a_mistake_empties_has_no_sum_of_exponentials() {
+    for settings in [
+        "mask: [Causal(TopLeft)], fault: InvertedBoolean",
+        "mask: [PaddedKeys([false, true, false])], fault: PaddingOnQueryRows",
+    ] {
+        let words = words(&draw(settings, &Figure::Board, Orientation::QueriesAsRows));
+        assert!(words.iter().any(|word| word == "no visible key"), "{settings}: {words:?}");
+        assert!(!words.iter().any(|word| word.contains("NaN")), "{settings}: {words:?}");
+        assert!(words.iter().any(|word| word == "should be visible"), "{settings}: {words:?}");
+    }
+}
+
+#[test]
+fn layers_keep_their_numbers_when_a_mistake_makes_numbers_of_them() {
+    let mask = "mask: [Causal(TopLeft), ValidKeys(2), Additive([[0.5, 0, 0], [0, 0, 0], [0, 0, 0]])], position: Alibi";
+    let trace = |fault: &str, pair| lines(&traced(&format!("{mask}, fault: {fault}"), pair));
+    let penalised = trace("MinusTenThousand", (2, 2));
+    assert!(penalised.contains("layer 2 adds −10000.0000"), "{penalised}");
+    assert!(penalised.contains("layer 2 (first 2 keys valid) should block it"), "{penalised}");
+    let visible = trace("MinusTenThousand", (1, 0));
+    assert!(visible.contains("ALiBi adds 0.003906 · (1 − 2) = −0.0039"), "{visible}");
+    assert!(!visible.contains("layer 1 adds"), "{visible}");
+    let scaled = trace("BiasScaledWithScores", (0, 0));
+    assert!(scaled.contains("layer 3 adds 0.3536"), "{scaled}");
+    let blocked = trace("BiasScaledWithScores", (0, 2));
+    assert!(blocked.contains("blocked by layer 1: causal, top left"), "{blocked}");
+    let held_back = trace("InvertedBoolean", (1, 0));
+    assert!(held_back.contains("by mistake blocked: every layer lets it through"), "{held_back}");
+}
+
+#[test]
+fn formulas_and_captions_say_what_a_mistake_leaves_of_the_mask() {
+    let captions = |settings: &str| words(&draw(settings, &Figure::Board, Orientation::QueriesAsRows));
+    let has = |settings: &str, expected: &str| {
+        let captions = captions(settings);
+        assert!(
+            captions.iter().any(|word| word == expected),
+            "{settings}: {expected} is not in {captions:?}"
+        );
+    };
+    let both = "mask: [Causal(TopLeft), Additive([[0.5, 0, 0], [0, 0, 0], [0, 0, 0]])]";
+    has("mask: [Causal(TopLeft)], fault: MaskAfterSoftmax", "not masked yet");
+    has(&format!("{both}, fault: MaskAfterSoftmax"), "+ biases, not masked yet");
+    has(&format!("{both}, fault: MaskMultiplied"), "+ biases, times 0 or 1");
+    has("fault: SumInHalfPrecision", "softmax, its sum kept in f16");
+    has("mask: [ValidKeys(0)]", "softmax over the keys");
+    let over_queries = captions("softmax: (over: Queries)");
+    assert!(!over_queries.iter().any(|word| word == "Σexp"), "sums of rows divide nothing: {over_queries:?}");
+}
+
+#[test]
+fn a_trace_names_its_mistake_before_anything_is_computed() {
+    let trace = traced("fault: NoScale", (0, 0));
+    assert_eq!(trace.sections[0].title, "Mistake made on purpose");
+    assert_eq!(trace.sections[0].lines[0].text, "no scale");
+}
+
+#[test]
+fn the_general_scorer_shows_where_its_left_operands_come_from() {
+    let trace = lines(&traced("scoring: General(w: [[0.5, 2], [1, -1]])", (2, 2)));
+    assert!(trace.contains("(q W)[1] = 1·0.5 + 1·1 = 1.5"), "{trace}");
+    assert!(trace.contains("(q W)[2] = 1·2 + 1·(−1) = 1"), "{trace}");
+    assert!(trace.contains("s = 1.5·1 + 1·1 = 2.5"), "{trace}");
+}
+
+#[test]
+fn a_narrow_format_shows_what_is_computed_and_what_is_stored() {
+    let trace = lines(&traced("precision: Bf16", (2, 2)));
+    assert!(trace.contains("2 / √2 = 1.4142, stored in bf16: 1.4141"), "{trace}");
+}

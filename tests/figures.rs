@@ -634,7 +634,10 @@ fn the_trace_spells_out_rotation_bias_and_what_a_format_stores() {
     assert!(alibi.iter().any(|line| line == added), "{alibi:#?}");
 
     let narrow = trace_lines(&with_positions("precision: Bf16,"), pin);
-    assert!(narrow.iter().any(|line| line == "1 / √2 = 0.7070"), "0.7071 is stored as 0.7070: {narrow:#?}");
+    assert!(
+        narrow.iter().any(|line| line == "1 / √2 = 0.7071, stored in bf16: 0.7070"),
+        "0.7071 is stored as 0.7070: {narrow:#?}"
+    );
     assert!(narrow.iter().any(|line| line == "the same inputs in f64: [1.0000, 1.4965]"), "{narrow:#?}");
 }
 

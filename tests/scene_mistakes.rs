@@ -1,5 +1,7 @@
 //! Sinks, dropout and mistakes made on purpose, from the scene file to the evaluation.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
 use qkv::engine::{Check, CheckOutcome, Fault, Precision, attend, faulty_concat, faulty_split, project};
 use qkv::scene::{Evaluation, Scene, checks, evaluate, read};
 
@@ -169,4 +171,60 @@ fn the_evaluation_of_a_mistake_is_what_the_engine_makes_of_it() {
     assert_eq!(head.attention, attend(&head.input, scene.attention_spec(), 0));
     assert_eq!(head.attention.masked_scores.get(0, 2), 0.0);
     assert_eq!(head.attention.blocked_by(0, 2), Some(0));
+}
+
+#[test]
+fn a_query_that_sees_nothing_is_told_what_it_really_gets() {
+    let warnings = |settings: &str| evaluate(&three(settings)).warnings;
+    let about_rows = |settings: &str| {
+        warnings(settings)
+            .into_iter()
+            .filter(|warning| warning.contains("may see no key"))
+            .collect::<Vec<_>>()
+    };
+    // By mistake the row is not empty at all.
+    assert!(about_rows("mask: [ValidKeys(0)], fault: MinusTenThousand,").is_empty());
+    assert!(about_rows("mask: [ValidKeys(0)], fault: MaskMultiplied,").is_empty());
+    // By mistake a row is empty that should not be.
+    let padded = about_rows("mask: [PaddedKeys([false, true, false])], fault: PaddingOnQueryRows,");
+    assert!(padded[0].starts_with("query 2 may see no key"), "{padded:?}");
+    let beside_a_sink = about_rows("mask: [ValidKeys(0)], softmax: (empty_rows: Uniform), sinks: [0.5],");
+    assert!(
+        beside_a_sink[0].ends_with("weights 0 and output 0: the sink takes everything"),
+        "{beside_a_sink:?}"
+    );
+    let no_keys =
+        scene("Scene(input: Heads(q: [[[1]]], k: [[]], v: [[]]), softmax: (empty_rows: NotANumber))");
+    let warning = &evaluate(&no_keys).warnings[0];
+    assert!(warning.contains("NaN"), "{warning}");
+}
+
+#[test]
+fn the_cause_of_a_nan_is_found_through_what_a_mistake_lets_in() {
+    for fault in ["MaskAfterSoftmax", "MinusTenThousand", "PaddingOnQueryRows", "InvertedBoolean"] {
+        let text = format!(
+            "Scene(input: Heads(q: [[[1, 0], [0, 1], [1, 1]]], k: [[[1, 0], [0, 1], [NaN, 1]]], \
+             v: [[[2, 0], [0, 4], [1, 1]]]), mask: [ValidKeys(2)], fault: {fault})"
+        );
+        let warnings = evaluate(&scene(&text)).warnings;
+        assert!(
+            warnings.iter().any(|warning| warning.contains("because K[3][1] is NaN")),
+            "{fault}: {warnings:?}"
+        );
+    }
+}
+
+#[test]
+fn a_mask_of_zeros_and_ones_is_suspected_in_any_head() {
+    let text = "Scene(input: Heads(q: [[[1]], [[1]]], k: [[[1], [2]], [[1], [2]]], v: [[[1], [2]], [[1], [2]]]), \
+                mask: [AdditivePerHead([[[0, 0]], [[0, 1]]])])";
+    assert!(evaluate(&scene(text)).warnings[0].contains("holds only 0 and 1"));
+}
+
+#[test]
+fn what_is_off_by_less_than_the_shown_digits_is_said_so() {
+    let tiny = evaluate(&three("fault: MinusOneBillion,")).warnings[0].clone();
+    assert!(!tiny.contains("0.0000"), "{tiny}");
+    let rounding = evaluate(&three("fault: NaiveExp,")).warnings[0].clone();
+    assert!(rounding.ends_with("no exponential overflows here"), "{rounding}");
 }

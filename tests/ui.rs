@@ -170,13 +170,15 @@ fn positions_are_chosen_in_the_settings_and_shown_in_the_centre() {
 }
 
 #[test]
-fn a_sink_dropout_and_a_mistake_are_set_in_folded_settings_that_name_what_is_unusual() {
+fn a_sink_dropout_and_a_mistake_are_set_and_folded_settings_name_what_is_unusual() {
     let mut harness = window("three_positions_causal", Vec2::new(1280.0, 1600.0));
     let click = |harness: &mut Harness<'_, Desk>, label: &str| {
         harness.get_by_label(label).click();
         harness.run_ok();
     };
     assert!(harness.query_by_role_and_label(egui::Role::CheckBox, "Sink").is_none(), "folded at first");
+    harness.get_by_label("Softmax").scroll_to_me();
+    harness.run_ok();
     click(&mut harness, "Softmax");
     let check = |harness: &mut Harness<'_, Desk>, label: &str| {
         harness.get_by_role_and_label(egui::Role::CheckBox, label).scroll_to_me();
@@ -189,15 +191,11 @@ fn a_sink_dropout_and_a_mistake_are_set_in_folded_settings_that_name_what_is_unu
     check(&mut harness, "Dropout");
     assert!(harness.query_by_label("Weights after dropout, head 1, 3 × 3").is_some());
     assert!(harness.query_by_label("Softmax: sink, dropout").is_some());
-    harness.get_by_label("Format and mistakes").scroll_to_me();
-    harness.run_ok();
-    click(&mut harness, "Format and mistakes");
     harness.get_by_role_and_label(egui::Role::ComboBox, "Mistake").scroll_to_me();
     harness.run_ok();
     harness.get_by_role_and_label(egui::Role::ComboBox, "Mistake").click();
     harness.run_ok();
     click(&mut harness, "mask after softmax");
-    assert!(harness.query_by_label("Format and mistakes: mask after softmax").is_some());
     let shown = texts(&harness).join("\n");
     assert!(shown.contains("Mistake made on purpose"), "{shown}");
     assert!(shown.contains("1 warning"), "{shown}");

@@ -63,7 +63,8 @@ impl Dropout {
         (0..n_pairs).map(|_| uniform(&mut generator) >= self.rate).collect()
     }
 
-    /// The head after dropout, stored in the precision of `spec`. A value whose weight is 0 before or after is not read.
+    /// The head after dropout, stored in the precision of `spec`. A value whose weight is dropped is not read, and neither is
+    /// that of a blocked pair of weight 0.
     ///
     /// # Panics
     /// When `v` does not have one row per key of `attention`.
@@ -81,9 +82,10 @@ impl Dropout {
             let is_kept = kept[query * n_k + key];
             if is_kept { stored(attention.weights.get(query, key) / (1.0 - self.rate)) } else { 0.0 }
         }); // (n_q, n_k)
-        let all = vec![true; n_q * n_k]; // every value of weight 0 is left out
+        let blocked = attention.blocked_by.iter().map(|layer| layer.is_some());
+        let left_out: Vec<bool> = kept.iter().zip(blocked).map(|(kept, blocked)| !kept || blocked).collect();
         let v = v.map(|value| spec.precision.round(value));
-        let output = mix_in(&weights, &all, &v, spec, query_head); // (n_q, d_v)
+        let output = mix_in(&weights, &left_out, &v, spec, query_head); // (n_q, d_v)
         Dropped { dropout: self, kept, weights, output }
     }
 }

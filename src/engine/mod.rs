@@ -62,7 +62,8 @@ pub use diagnostics::{effective_keys, entropy_bits, entropy_nats, rank, slope, t
 pub use dropout::{Dropout, DropoutError, Dropped};
 pub use fast::{HeadView, MatrixView, OutputError, Real, attend_fast, attend_output};
 pub use faults::{
-    Fault, FaultInForce, FaultSite, faulty_concat, faulty_kv_head_of, faulty_split, spec_in_force,
+    Fault, FaultInForce, FaultSite, blocked_in_force, faulty_concat, faulty_kv_head_of, faulty_split,
+    spec_in_force,
 };
 pub use gradients::{Gradients, ScorerGradients, backward, softmax_jacobian};
 pub use heads::{HeadsError, concat_heads, kv_head_of, project, split_heads};

@@ -1,6 +1,8 @@
 //! Where a NaN or an infinity in the output came from.
 
-use super::{Attention, AttentionSpec, HeadInput, MaskView, SoftmaxAxis};
+use super::{
+    Attention, AttentionSpec, BlockedBy, HeadInput, MaskView, SoftmaxAxis, blocked_in_force, spec_in_force,
+};
 
 /// What made an output row NaN or infinite. All indices count from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +51,8 @@ pub enum Cause {
 
 /// Why the weights or the output of query `query` are not finite: the first cause in the order of computation.
 ///
-/// `None` when they are finite, and for a query that sees nothing, whose NaN is the policy's.
+/// `None` when they are finite, and for a query that sees nothing, whose NaN is the policy's. Where a mistake is made, what is visible
+/// is what it lets through.
 ///
 /// # Panics
 /// When `query` is not a row of Q.
@@ -61,7 +64,14 @@ pub fn cause_of_non_finite(
     query: usize,
 ) -> Option<Cause> {
     let (weights, output) = (attention.weights.row(query), attention.output.row(query));
-    let sees_nothing = (0..weights.len()).all(|key| !attention.allows(query, key));
+    let (n_q, n_k, d_k) = (input.q.rows(), input.k.rows(), input.k.cols());
+    let blocked = match spec.fault {
+        Some(_) => blocked_in_force(spec, n_q, n_k, d_k, query_head),
+        None => attention.blocked_by.clone(),
+    };
+    let spec = spec_in_force(spec, n_q, n_k, d_k, query_head);
+    let visible = Visible { blocked: &blocked, n_k };
+    let sees_nothing = (0..n_k).all(|key| !visible.allows(query, key));
     let is_finite = weights.iter().chain(output).all(|value| value.is_finite());
     if is_finite || sees_nothing {
         return None;
@@ -70,12 +80,25 @@ pub fn cause_of_non_finite(
         SoftmaxAxis::Keys => query..query + 1,
         SoftmaxAxis::Queries => 0..input.q.rows(),
     };
-    let view = MaskView::new(&spec.mask, input.q.rows(), input.k.rows(), spec.position_offset, query_head);
-    let in_scores = queries.into_iter().find_map(|query| cause_in_scores(input, attention, &view, query));
+    let view = MaskView::new(&spec.mask, n_q, n_k, spec.position_offset, query_head);
+    let in_scores =
+        queries.into_iter().find_map(|query| cause_in_scores(input, attention, (&view, &visible), query));
     let in_softmax = || weights.iter().any(|weight| !weight.is_finite()).then_some(Cause::Softmax);
-    let in_values = || cause_in_values(input, attention, query);
+    let in_values = || cause_in_values(input, attention, &visible, query);
     let in_sum = || Some(Cause::Output { feature: first_not_finite(output)? });
     in_scores.or_else(in_softmax).or_else(in_values).or_else(in_sum)
+}
+
+/// Who sees whom.
+struct Visible<'a> {
+    blocked: &'a BlockedBy,
+    n_k: usize,
+}
+
+impl Visible<'_> {
+    fn allows(&self, query: usize, key: usize) -> bool {
+        self.blocked.get(query * self.n_k + key).is_none()
+    }
 }
 
 /// The first visible pair of the query whose masked score is NaN or +∞ (−∞ is a score like any other: its weight is 0) or
@@ -83,12 +106,12 @@ pub fn cause_of_non_finite(
 fn cause_in_scores(
     input: &HeadInput,
     attention: &Attention,
-    view: &MaskView<'_>,
+    (view, visible): (&MaskView<'_>, &Visible<'_>),
     query: usize,
 ) -> Option<Cause> {
     let scores = attention.masked_scores.row(query).iter().enumerate();
-    let mut visible = scores.filter(|&(key, score)| !score.is_finite() && attention.allows(query, key));
-    let (key, _) = visible.next()?;
+    let mut spoilt = scores.filter(|&(key, score)| !score.is_finite() && visible.allows(query, key));
+    let (key, _) = spoilt.next()?;
     let in_query = || Some(Cause::Query { query, feature: first_not_finite(input.q.row(query))? });
     let in_key = || Some(Cause::Key { key, feature: first_not_finite(input.k.row(key))? });
     let adds = |layer| view.layer_bias(layer, query, key).is_some_and(|bias| !bias.is_finite());
@@ -96,8 +119,13 @@ fn cause_in_scores(
     in_query().or_else(in_key).or_else(in_bias).or(Some(Cause::Score { key }))
 }
 
-fn cause_in_values(input: &HeadInput, attention: &Attention, query: usize) -> Option<Cause> {
-    let is_read = |key: &usize| attention.allows(query, *key) || attention.weights.get(query, *key) != 0.0;
+fn cause_in_values(
+    input: &HeadInput,
+    attention: &Attention,
+    visible: &Visible<'_>,
+    query: usize,
+) -> Option<Cause> {
+    let is_read = |key: &usize| visible.allows(query, *key) || attention.weights.get(query, *key) != 0.0;
     let cause = |key| Some(Cause::Value { key, feature: first_not_finite(input.v.row(key))? });
     (0..input.v.rows()).filter(is_read).find_map(cause)
 }

@@ -5,7 +5,7 @@
 
 use super::scoring::{raw_scores, scale_of, soft_cap};
 use super::softmax::{empty_weight, with_sink};
-use super::{AttentionSpec, EmptyRow, HeadInput, MaskView, Matrix, SoftmaxAxis, SoftmaxForm};
+use super::{AttentionSpec, EmptyRow, HeadInput, MaskView, Matrix, Precision, SoftmaxAxis, SoftmaxForm};
 
 /// How many queries and keys one tile holds. Zeros count as 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,12 +75,21 @@ pub enum TiledError {
         "the tiled pass computes attention as it is meant, but the head makes a mistake on purpose; leave the fault out"
     )]
     Fault,
+    /// A narrower format was asked for.
+    #[error(
+        "the tiled pass computes in f64, but the precision is {}; choose f64 or keep the stages",
+        .precision.label()
+    )]
+    Precision {
+        /// The format asked for.
+        precision: Precision,
+    },
 }
 
 /// Attention by tiles, in `F64` whatever the precision of `spec`. `observe` is called for every query after every tile of keys.
 ///
 /// # Errors
-/// [`TiledError`] when the softmax is not the stable one over the keys, and when `spec` names a mistake.
+/// [`TiledError`] when the softmax is not the stable one over the keys, the precision not `F64`, or when `spec` names a mistake.
 ///
 /// # Panics
 /// When the shapes do not fit together; [`HeadInput::check`] says so beforehand.
@@ -99,6 +108,9 @@ pub fn attend_tiled(
     }
     if spec.fault.is_some() {
         return Err(TiledError::Fault);
+    }
+    if spec.precision != Precision::F64 {
+        return Err(TiledError::Precision { precision: spec.precision });
     }
     let HeadInput { q, k, v } = input; // (n_q, d_k), (n_k, d_k), (n_k, d_v)
     let (n_q, n_k) = (q.rows(), k.rows());

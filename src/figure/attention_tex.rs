@@ -1,7 +1,7 @@
 //! The formula in force, as TeX.
 
 use super::FigureInput;
-use super::caption::has_mask;
+use super::caption::{adds_numbers, has_mask};
 use super::numbers::format_short;
 use crate::engine::{AttentionSpec, Fault, MaskRule, Precision, Scoring, SoftmaxAxis};
 
@@ -23,10 +23,17 @@ pub fn attention_tex(input: &FigureInput<'_>, spec: &AttentionSpec) -> String {
 
 /// What the softmax runs over. B is the mask as ones and zeros, M what it adds.
 fn argument(input: &FigureInput<'_>, spec: &AttentionSpec, fault: Option<Fault>) -> String {
-    let mask = mask_tex(spec);
+    let mask = mask_tex(input, spec);
+    // Of a mask that is not added, what its additive layers add still is.
+    let biases = format!("{}{}", if adds_numbers(spec) { "+M" } else { "" }, distance_tex(spec));
     match (fault, spec.softcap.map(tex_number)) {
-        (Some(Fault::MaskAfterSoftmax), cap) => capped(input, spec, cap),
-        (Some(Fault::MaskMultiplied), cap) => format!(r"B\odot {}", capped(input, spec, cap)),
+        (Some(Fault::MaskAfterSoftmax), cap) => format!("{}{biases}", capped(input, spec, cap)),
+        (Some(Fault::MaskMultiplied), cap) if biases.is_empty() => {
+            format!(r"B\odot {}", capped(input, spec, cap))
+        }
+        (Some(Fault::MaskMultiplied), cap) => {
+            format!(r"B\odot\left({}{biases}\right)", capped(input, spec, cap))
+        }
         (Some(Fault::SoftCapAfterMask), Some(cap)) => {
             format!(r"{cap}\tanh\!\left(\frac{{{}{mask}}}{{{cap}}}\right)", scaled(input, spec, ""))
         }
@@ -56,11 +63,23 @@ fn scaled(input: &FigureInput<'_>, spec: &AttentionSpec, divisor: &str) -> Strin
     if divisor.is_empty() { scores } else { format!(r"\frac{{{scores}}}{{{divisor}}}") }
 }
 
-fn mask_tex(spec: &AttentionSpec) -> String {
+fn mask_tex(input: &FigureInput<'_>, spec: &AttentionSpec) -> String {
     let mask = if has_mask(spec) { "+M" } else { "" };
+    let all = format!("{mask}{}", distance_tex(spec));
+    match (input.fault(), &spec.scoring) {
+        (Some(Fault::BiasScaledWithScores), Scoring::ScaledDot) if !all.is_empty() => {
+            format!(r"+\frac{{{}}}{{\sqrt{{d_k}}}}", all.trim_start_matches('+'))
+        }
+        (Some(Fault::BiasScaledWithScores), Scoring::Scale(scale)) if !all.is_empty() => {
+            format!(r"+{}\left({}\right)", tex_number(*scale), all.trim_start_matches('+'))
+        }
+        _ => all,
+    }
+}
+
+fn distance_tex(spec: &AttentionSpec) -> &'static str {
     let is_alibi = |rule: &MaskRule| matches!(rule, MaskRule::Alibi(_));
-    let distance = if spec.mask.iter().any(is_alibi) { r"+m\,(j-i)" } else { "" };
-    format!("{mask}{distance}")
+    if spec.mask.iter().any(is_alibi) { r"+m\,(j-i)" } else { "" }
 }
 
 fn softmax_tex(input: &FigureInput<'_>, spec: &AttentionSpec) -> String {

@@ -152,6 +152,9 @@ impl<'a> Parts<'a> {
         if matches!(view.id, MatrixId::K | MatrixId::V) && self.feature_digits(n_features, 0.0).is_none() {
             caption = caption.with_range(view.scale.range().1);
         }
+        if view.id.is_score_like() {
+            caption = caption.with_blocks(view.block_sides());
+        }
         let done = operation(view.id, view.transposed, &self.spec, self.head);
         if done.is_empty() { caption } else { caption.with_operation(&done, sketch.theme) }
     }

@@ -48,6 +48,14 @@ impl Caption {
         self
     }
 
+    /// Says behind the shape that several entries share a cell.
+    pub fn with_blocks(mut self, (down, across): (usize, usize)) -> Self {
+        if down.max(across) > 1 {
+            self.shape = format!("{}, strongest of {down} × {across}", self.shape);
+        }
+        self
+    }
+
     /// Adds what was done to get here.
     pub fn with_operation(mut self, markup: &str, theme: &Theme) -> Self {
         self.operation = Some(Label::markup(markup, Face::Regular, SMALL, theme.muted));
@@ -151,8 +159,15 @@ pub fn operation(id: MatrixId, transposed: bool, spec: &AttentionSpec, head: &He
         MatrixId::Weights => {
             let sums =
                 if (spec.softmax.over == SoftmaxAxis::Keys) == transposed { "columns" } else { "rows" };
+            let sees_nothing = head.attention.row_sum.contains(&0.0);
             match spec.sink_of(head.query_head) {
                 _ if fault_of(spec) == Some(Fault::MaskAfterSoftmax) => "softmax, then masked".to_owned(),
+                _ if fault_of(spec) == Some(Fault::SumInHalfPrecision) => {
+                    "softmax, its sum kept in f16".to_owned()
+                }
+                None if sees_nothing && spec.softmax.over == SoftmaxAxis::Keys => {
+                    "softmax over the keys".to_owned()
+                }
                 Some(sink) => format!("softmax beside a sink of {}", format_short(sink, 4)),
                 None => format!("softmax, {sums} sum to 1"),
             }
@@ -185,7 +200,9 @@ fn scorer(scoring: &Scoring, transposed: bool) -> &'static str {
 fn masking(spec: &AttentionSpec, transposed: bool, head: &HeadEvaluation) -> String {
     let has_mask = spec.mask.len() > usize::from(head.alibi.is_some());
     let mask = match fault_of(spec) {
-        Some(Fault::MaskAfterSoftmax) => return "not masked yet".to_owned(),
+        Some(Fault::MaskAfterSoftmax) if adds_numbers(spec) => "+ biases, not masked yet",
+        Some(Fault::MaskAfterSoftmax) => "not masked yet",
+        Some(Fault::MaskMultiplied) if adds_numbers(spec) => "+ biases, times 0 or 1",
         Some(Fault::MaskMultiplied) => "times 0 or 1",
         Some(Fault::SoftCapAfterMask) => "+ M, then capped",
         _ if transposed => "+ M^T",
@@ -202,6 +219,11 @@ fn masking(spec: &AttentionSpec, transposed: bool, head: &HeadEvaluation) -> Str
 /// What ALiBi adds to a pair of a query at i and a key at j.
 fn linear_bias(head: &HeadEvaluation) -> Option<String> {
     head.alibi.as_ref().map(|alibi| format!("{} (j − i)", format_short(alibi.slope, 6)))
+}
+
+/// Whether a layer adds numbers that are written out.
+pub fn adds_numbers(spec: &AttentionSpec) -> bool {
+    spec.mask.iter().any(|rule| matches!(rule, MaskRule::Additive(_) | MaskRule::AdditivePerHead(_)))
 }
 
 /// Whether a layer other than ALiBi hides or adds something.

@@ -22,17 +22,20 @@ pub enum CellMark {
     Dropped,
     /// A mask should hide it, but a mistake lets it through: framed.
     LetThrough,
+    /// A mistake hides it, but no mask should: hatched and framed.
+    HeldBack,
 }
 
 impl CellMark {
     /// All of them, in the order in which they are explained.
-    pub const ALL: [Self; 3] = [Self::Blocked, Self::Dropped, Self::LetThrough];
+    pub const ALL: [Self; 4] = [Self::Blocked, Self::Dropped, Self::LetThrough, Self::HeldBack];
 
     fn words(self) -> &'static str {
         match self {
             Self::Blocked => "blocked",
             Self::Dropped => "dropped",
             Self::LetThrough => "should be blocked",
+            Self::HeldBack => "should be visible",
         }
     }
 }
@@ -63,7 +66,7 @@ fn draw_mark(sketch: &mut Sketch, cell: Rect, mark: Option<CellMark>) {
             sketch.line(at(0.08), at(0.32), stroke);
             sketch.line(at(0.68), at(0.92), stroke);
         }
-        Some(CellMark::LetThrough) => {
+        Some(CellMark::LetThrough | CellMark::HeldBack) => {
             let stroke = Stroke { width: 1.2, color: sketch.theme.mark };
             let inside =
                 Rect { x: cell.x + 1.2, y: cell.y + 1.2, width: cell.width - 2.4, height: cell.height - 2.4 };
@@ -78,7 +81,7 @@ pub fn draw_key(sketch: &mut Sketch, marks: &[CellMark], at: Point) -> f32 {
     for (line, mark) in marks.iter().enumerate() {
         let y = at.y + line as f32 * KEY_LINE;
         let rect = Rect { x: at.x, y, width: SWATCH.0, height: SWATCH.1 };
-        let is_blocked = *mark == CellMark::Blocked;
+        let is_blocked = matches!(mark, CellMark::Blocked | CellMark::HeldBack);
         let ground = if is_blocked { sketch.theme.blocked } else { sketch.theme.paper };
         sketch.cells(Cells {
             rect,

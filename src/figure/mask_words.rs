@@ -3,7 +3,7 @@
 use super::FigureInput;
 use super::numbers::{format_number, format_short};
 use super::trace::TraceLine;
-use crate::engine::{Corner, Fault, MaskRule, Trace};
+use crate::engine::{Corner, MaskRule, Trace};
 
 /// The name of a layer with its settings: `causal, top left`, `window of 2 before and 0 after`.
 pub fn mask_name(rule: &MaskRule) -> String {
@@ -17,7 +17,10 @@ pub fn mask_name(rule: &MaskRule) -> String {
         }
         MaskRule::Documents(_) => "documents".to_owned(),
         MaskRule::Prefix(n) => format!("prefix of {n}"),
-        MaskRule::Global(positions) => format!("{} global positions", positions.len()),
+        MaskRule::Global(positions) => {
+            let n = positions.len();
+            format!("{n} global {}", if n == 1 { "position" } else { "positions" })
+        }
         MaskRule::Strided(stride) => format!("every {stride} positions"),
         MaskRule::Matrix { .. } => "boolean matrix".to_owned(),
         MaskRule::Additive(_) => "additive matrix".to_owned(),
@@ -32,7 +35,13 @@ fn side(width: Option<usize>) -> String {
 }
 
 /// What the mask says about the traced pair, and which layer says so. Positions are counted from 1, as on the axes.
-pub fn verdict(input: &FigureInput<'_>, head: usize, trace: &Trace, decimals: usize) -> Vec<TraceLine> {
+pub fn verdict(
+    input: &FigureInput<'_>,
+    head: usize,
+    trace: &Trace,
+    decimals: usize,
+    skips_zeros: bool,
+) -> Vec<TraceLine> {
     let layers = &input.spec.mask;
     if layers.is_empty() {
         return vec![TraceLine::muted("no mask: every key is visible")];
@@ -60,43 +69,18 @@ pub fn verdict(input: &FigureInput<'_>, head: usize, trace: &Trace, decimals: us
         },
         reasons.join("; ")
     )));
-    for (layer, bias) in &trace.mask.biases {
+    // Layers that a mistake has made into numbers add 0 to most pairs.
+    let biases = trace.mask.biases.iter().filter(|(_, bias)| !skips_zeros || *bias != 0.0);
+    for (layer, bias) in biases.clone() {
         lines.push(TraceLine::plain(match layers.get(*layer) {
             Some(MaskRule::Alibi(slopes)) => linear_bias(input, trace, slopes, head, *bias, decimals),
             _ => format!("layer {} adds {}", layer + 1, format_number(*bias, decimals)),
         }));
     }
-    if !trace.mask.biases.is_empty() {
+    if biases.count() > 0 {
         lines.push(TraceLine::result(format!("masked score {}", format_number(trace.mask.masked, decimals))));
     }
     lines
-}
-
-/// What a mistake makes of a pair that should be blocked: which layer should block it, and the score that it has instead of −∞.
-pub fn let_through(input: &FigureInput<'_>, trace: &Trace, decimals: usize) -> Vec<TraceLine> {
-    let (Some(layer), Some(fault)) = (trace.mask.let_through, input.fault()) else { return Vec::new() };
-    let name = input.spec.mask.get(layer).map_or_else(String::new, mask_name);
-    let number = |value| format_number(value, decimals);
-    let masked = number(trace.mask.masked);
-    let instead = match (fault, trace.soft_cap) {
-        (Fault::MaskMultiplied, _) => {
-            "the score is multiplied by 0 and takes part as 0, not as −∞".to_owned()
-        }
-        (Fault::MaskAfterSoftmax, _) => format!("the softmax runs before the mask, over {masked} as well"),
-        (Fault::SoftCapAfterMask, Some(cap)) => {
-            format!(
-                "the soft cap comes last: {c} · tanh(−∞ / {c}) = {masked}",
-                c = format_short(cap.cap, decimals)
-            )
-        }
-        _ if !trace.mask.biases.is_empty() => String::new(), // the verdict says what is added, and what comes of it
-        _ => format!("masked score {masked} in place of −∞"),
-    };
-    let lines = vec![
-        TraceLine::result(format!("by mistake not blocked: layer {} ({name}) should block it", layer + 1)),
-        TraceLine::plain(instead),
-    ];
-    lines.into_iter().filter(|line| !line.text.is_empty()).collect()
 }
 
 /// `ALiBi adds 0.25 · (1 − 3) = −0.5`: key position − query position, counted as on the axes.

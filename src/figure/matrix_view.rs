@@ -3,13 +3,14 @@
 use super::cell_marks::{CellMark, draw_marks};
 use super::hatch::{hatch, marks};
 use super::numbers::LARGE;
-use super::sizing::{CellPlan, NARROWEST, PADDING};
+use super::picture::{Picture, block_side};
+use super::sizing::{CellPlan, DIGITS_UP_TO, NARROWEST, PADDING};
 use super::sketch::{HALF_DIGIT, Sketch, width};
 use super::{
     Anchor, Cells, ColorScale, FigureInput, FigureOptions, Grid, MatrixId, NumberFormat, Outcome, Pin, Point,
     Rect, Signed, Size, Theme,
 };
-use crate::engine::{Attention, Dropped, Matrix};
+use crate::engine::{Attention, BlockedBy, Dropped, Matrix, blocked_in_force};
 
 /// A matrix with everything that decides how it looks, but not where.
 pub struct MatrixView<'a> {
@@ -28,8 +29,8 @@ pub struct MatrixView<'a> {
     is_of_scene: bool,
     /// Whose dropout takes cells away, where this is a stage after it.
     dropped: Option<&'a Dropped>,
-    /// Whether a mistake is made on purpose, so that what should be blocked may not be.
-    has_fault: bool,
+    /// What is really blocked where a mistake is made on purpose, which may be other pairs than should be.
+    in_force: Option<BlockedBy>,
     /// The largest weight of each query, where colours are relative to it.
     row_tops: Option<Vec<f64>>,
     /// Numbers among which the widest is, once written.
@@ -73,7 +74,7 @@ impl<'a> MatrixView<'a> {
             hidden_by,
             is_of_scene: false,
             dropped: None,
-            has_fault: false,
+            in_force: None,
             row_tops: None,
             extremes: extremes(values),
         };
@@ -94,7 +95,10 @@ impl<'a> MatrixView<'a> {
         let mut view = Self::of_numbers(id, values, head.query_head, hidden_by, options);
         view.is_of_scene = true;
         view.dropped = head.dropped.as_ref().filter(|_| id == MatrixId::DroppedWeights);
-        view.has_fault = input.fault().is_some();
+        view.in_force = input.spec.fault.filter(|_| masked).map(|_| {
+            let (n_q, n_k, d_k) = (head.input.q.rows(), head.input.k.rows(), head.input.k.cols());
+            blocked_in_force(input.spec, n_q, n_k, d_k, head.query_head)
+        });
         if let Some(dropped) = view.dropped {
             // What is kept grows by 1/(1 − rate) and keeps its colour.
             view.scale = view.scale.with_range(0.0, 1.0 / (1.0 - dropped.dropout.rate()));
@@ -130,7 +134,22 @@ impl<'a> MatrixView<'a> {
     /// a mistake lets through.
     pub fn is_blocked(&self, row: usize, col: usize) -> bool {
         let hidden = if self.id == MatrixId::MaskedScores { f64::NEG_INFINITY } else { 0.0 };
-        self.is_hidden(row, col) && self.values.get(row, col) == hidden
+        // A 0 that a mistake has let through and dropout has taken away is not the mask's doing.
+        if self.in_force.is_some() && self.is_dropped(row, col) && !self.is_really_hidden(row, col) {
+            return false;
+        }
+        (self.is_hidden(row, col) || self.is_really_hidden(row, col)) && self.values.get(row, col) == hidden
+    }
+
+    /// Whether dropout takes the cell away.
+    fn is_dropped(&self, row: usize, col: usize) -> bool {
+        self.dropped.is_some_and(|dropped| !dropped.kept[row * self.values.cols() + col])
+    }
+
+    /// Whether a mistake, or the mask in spite of it, hides the cell.
+    fn is_really_hidden(&self, row: usize, col: usize) -> bool {
+        let at = row * self.values.cols() + col;
+        self.in_force.as_ref().is_some_and(|blocked| blocked.get(at).is_some())
     }
 
     /// Whether a mask hides the cell, whatever number lies under it.
@@ -141,12 +160,13 @@ impl<'a> MatrixView<'a> {
     /// What is special about a cell.
     pub fn mark(&self, row: usize, col: usize) -> Option<CellMark> {
         if self.is_blocked(row, col) {
-            return Some(CellMark::Blocked);
+            let is_meant = self.is_hidden(row, col);
+            return Some(if is_meant { CellMark::Blocked } else { CellMark::HeldBack });
         }
-        if self.dropped.is_some_and(|dropped| !dropped.kept[row * self.values.cols() + col]) {
+        if self.is_dropped(row, col) {
             return Some(CellMark::Dropped);
         }
-        (self.has_fault && self.is_hidden(row, col)).then_some(CellMark::LetThrough)
+        (self.in_force.is_some() && self.is_hidden(row, col)).then_some(CellMark::LetThrough)
     }
 
     /// Whether a mark can be in this matrix at all; found without looking at its cells.
@@ -155,7 +175,8 @@ impl<'a> MatrixView<'a> {
         match mark {
             CellMark::Blocked => blocks(),
             CellMark::Dropped => self.dropped.is_some(),
-            CellMark::LetThrough => self.has_fault && blocks(),
+            CellMark::LetThrough => self.in_force.is_some() && blocks(),
+            CellMark::HeldBack => self.in_force.as_ref().is_some_and(BlockedBy::blocks_any),
         }
     }
 
@@ -209,22 +230,22 @@ impl<'a> MatrixView<'a> {
             draw_empty(sketch, rect);
             return grid;
         }
-        let outcomes = self.outcomes();
+        let Picture { down, across, outcomes } = self.picture();
         let rule = if plan.cell.width.min(plan.cell.height) >= 6.0 { 0.75 } else { 0.0 };
         sketch.cells(Cells {
             rect,
-            rows: self.down(),
-            cols: self.across(),
+            rows: down,
+            cols: across,
             // Colours do not depend on the range once the outcome is known.
             fills: outcomes.iter().map(|outcome| self.scale.color(*outcome)).collect(),
             rule,
             rule_color: sketch.theme.rule,
         });
-        hatch(sketch, rect, self.down(), self.across(), |i| outcomes[i] == Outcome::Blocked);
+        hatch(sketch, rect, down, across, |i| outcomes[i] == Outcome::Blocked);
         if self.extremes.iter().any(|value| !value.is_finite()) {
-            marks(sketch, rect, self.down(), self.across(), |i| outcomes[i]);
+            marks(sketch, rect, down, across, |i| outcomes[i]);
         }
-        if self.dropped.is_some() || self.may_have(CellMark::LetThrough) {
+        if self.dropped.is_some() || self.in_force.is_some() {
             let mark = |i| {
                 let (row, col) = self.place(i);
                 self.mark(row, col)
@@ -247,18 +268,22 @@ impl<'a> MatrixView<'a> {
         if self.transposed { (across, down) } else { (down, across) }
     }
 
+    /// So many entries down and across share one cell; 1 unless the matrix is very large.
+    pub fn block_sides(&self) -> (usize, usize) {
+        (block_side(self.down()), block_side(self.across()))
+    }
+
     /// What each cell is, in the order drawn.
-    fn outcomes(&self) -> Vec<Outcome> {
-        let n_cells = self.values.rows() * self.values.cols();
-        let outcome = |i| {
-            let (row, col) = self.place(i);
+    fn picture(&self) -> Picture {
+        let outcome = |down: usize, across: usize| {
+            let (row, col) = if self.transposed { (across, down) } else { (down, across) };
             let scale = match &self.row_tops {
                 Some(tops) => self.scale.with_range(0.0, tops[row]),
                 None => self.scale,
             };
             scale.outcome(self.values.get(row, col), self.is_blocked(row, col))
         };
-        (0..n_cells).map(outcome).collect()
+        Picture::new(self.down(), self.across(), outcome)
     }
 
     fn draw_digits(&self, sketch: &mut Sketch, rect: Rect, size: f32, outcomes: &[Outcome]) {
@@ -295,19 +320,30 @@ fn draw_empty(sketch: &mut Sketch, rect: Rect) {
     sketch.text_in_middle("∅", sketch.muted(10.0), rect.center(), Anchor::Middle);
 }
 
-/// The least and the largest number, what is no number, and numbers with an exponent of which any may be the widest.
+/// The least and the largest number, one of each kind that is no finite number, and, in matrices small enough for digits, numbers
+/// with an exponent, of which any may be the widest.
 fn extremes(values: &Matrix) -> Vec<f64> {
     let (mut low, mut high) = (0.0_f64, 0.0_f64);
-    let mut others = Vec::new();
+    let (mut any_nan, mut any_plus, mut any_minus) = (false, false, false);
+    let has_digits = values.rows().max(values.cols()) <= DIGITS_UP_TO;
+    let mut extremes = Vec::new();
     for &value in values.data() {
         if value.abs() < LARGE {
             (low, high) = (low.min(value), high.max(value));
+        } else if value.is_finite() {
+            if has_digits {
+                extremes.push(value);
+            }
         } else {
-            others.push(value);
+            any_nan |= value.is_nan();
+            any_plus |= value == f64::INFINITY;
+            any_minus |= value == f64::NEG_INFINITY;
         }
     }
-    others.extend([low, high]);
-    others
+    let kinds = [(any_nan, f64::NAN), (any_plus, f64::INFINITY), (any_minus, f64::NEG_INFINITY)];
+    extremes.extend(kinds.into_iter().filter(|(any, _)| *any).map(|(_, value)| value));
+    extremes.extend([low, high]);
+    extremes
 }
 
 fn row_tops(weights: &Matrix) -> Vec<f64> {

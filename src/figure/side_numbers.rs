@@ -28,6 +28,8 @@ pub fn side_numbers(parts: &Parts<'_>, view: &MatrixView<'_>) -> Vec<SideNumbers
     let attention = parts.attention;
     match view.id {
         _ if !parts.has_digits() => Vec::new(),
+        // Over the queries it is the columns that are normalised; maxima and sums of rows would say what nothing is divided by.
+        MatrixId::MaskedScores if !attention.column_max.is_empty() => Vec::new(),
         MatrixId::MaskedScores => {
             let of = |numbers: &[f64], query: usize| numbers.get(query).copied().unwrap_or(f64::NAN);
             vec![

@@ -126,7 +126,7 @@ fn draw_below(
     let at = Point { x: grid.rect.x, y: grid.rect.bottom() + CAPTION_DROP };
     let mut caption = Caption::new(view.id, view.transposed, (grid.rows, grid.cols), sketch.theme);
     if let Some(head) = input.head(options.head) {
-        caption = caption.of_head(view.id, head, sketch.theme);
+        caption = caption.of_head(view.id, head, sketch.theme).with_blocks(view.block_sides());
         let done = match input.gives_weights {
             true => "computed elsewhere".to_owned(),
             false => operation(view.id, view.transposed, &input.in_force(options.head), head),

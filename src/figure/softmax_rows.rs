@@ -7,7 +7,7 @@ use super::caption::SMALL;
 use super::numbers::format_number;
 use super::shorten::shorten_to_width;
 use super::sketch::{Sketch, Style, width};
-use super::{Anchor, Point};
+use super::{Anchor, MatrixId, Point};
 use crate::engine::{SoftmaxAxis, SoftmaxForm};
 
 const LARGEST_N_Q: usize = 6;
@@ -76,9 +76,11 @@ fn sum_in_words(parts: &Parts<'_>, query: usize) -> String {
     let decimals = parts.options.decimals;
     let attention = parts.attention;
     let maximum = attention.row_max[query];
+    let masked = parts.scores.iter().map(|(_, view)| view).find(|view| view.id == MatrixId::MaskedScores);
     // What a mask hides has a score of −∞; what a mistake lets through has another.
-    let is_hidden = |key: usize| {
-        !attention.allows(query, key) && attention.masked_scores.get(query, key) == f64::NEG_INFINITY
+    let is_hidden = |key: usize| match masked {
+        Some(view) => view.is_blocked(query, key),
+        None => attention.masked_scores.get(query, key) == f64::NEG_INFINITY,
     };
     let exp = |score: f64| format_number((score - maximum).exp(), decimals);
     let visible = (0..parts.n_k()).filter(|key| !is_hidden(*key));

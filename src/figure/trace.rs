@@ -1,7 +1,7 @@
 //! A trace in words and numbers: what the inspector shows and the trace figure draws.
 
 use super::given_trace::given_trace;
-use super::mask_words::{let_through, verdict};
+use super::mistake_words::{mask_lines, named};
 use super::numbers::{format_number, format_short};
 use super::shorten::shorten_to_graphemes;
 use super::trace_cause::add_cause;
@@ -10,8 +10,8 @@ use super::trace_positions::{additions, rotations};
 use super::trace_products::{output_sum, product_sum, projections, through_w_o, vector};
 use super::{FigureInput, Pin};
 use crate::engine::{
-    Carry, EmptyRow, Fault, Precision, ScoreTrace, Scoring, SoftmaxAxis, SoftmaxTrace, Trace, trace,
-    trace_dropout,
+    Carry, EmptyRow, Fault, Precision, ScoreTrace, Scoring, SoftmaxAxis, SoftmaxTrace, SumOfProducts, Trace,
+    trace, trace_dropout,
 };
 
 /// How a line is to be read.
@@ -122,16 +122,14 @@ pub fn trace_text(input: &FigureInput<'_>, head: usize, pin: Pin, writing: Writi
         Precision::F64 => (traced(Carry::Exact)?, traced(Carry::Decimals(decimals))?),
         narrow => (traced(Carry::Stored(narrow))?, traced(Carry::Exact)?),
     };
-    let mut sections = additions(input, pin, writing);
+    let mut sections: Vec<TraceSection> = named(input, head).into_iter().collect();
+    sections.extend(additions(input, pin, writing));
     sections.extend(projections(input, head, pin, writing));
     sections.extend(rotations(input, head, pin, writing));
     sections.push(raw_score(&shown, writing));
     sections.push(scaled(&as_computed, &shown, writing));
     let title = if head.alibi.is_some() { "Mask and bias" } else { "Mask" };
-    let mut mask = let_through(input, &shown, decimals);
-    if mask.is_empty() || as_computed.fault().is_none() {
-        mask = [verdict(&as_computed, head.query_head, &shown, decimals), mask].concat();
-    }
+    let mask = mask_lines(input, &as_computed, head.query_head, &shown, decimals);
     sections.push(TraceSection::new(title, mask));
     let mut softmax = softmax(&shown.softmax, (pin.query, pin.key), writing);
     softmax.lines.extend(after_softmax(input, &shown));
@@ -181,15 +179,21 @@ fn scorer(trace: &Trace, writing: Writing) -> TraceSection {
         }
         ScoreTrace::Additive { units, total } => {
             let n_shown = writing.terms.shown_of(units.len(), 4);
-            let shown = units.iter().take(n_shown).enumerate().map(|(i, unit)| {
-                TraceLine::plain(format!(
+            let shown = units.iter().take(n_shown).enumerate().flat_map(|(i, unit)| {
+                let unit_line = TraceLine::plain(format!(
                     "unit {}: {} · tanh({} + {}) = {}",
                     i + 1,
                     short(unit.v),
                     short(unit.from_query.total),
                     factor(unit.from_key.total, writing.decimals),
                     short(unit.product)
-                ))
+                ));
+                let operands = (writing.terms != Terms::Few).then(|| {
+                    let (of_query, of_key) =
+                        (product_sum(&unit.from_query, writing), product_sum(&unit.from_key, writing));
+                    TraceLine::muted(format!("W_q q: {of_query}; W_k k: {of_key}"))
+                });
+                operands.into_iter().chain([unit_line])
             });
             let mut lines: Vec<TraceLine> = shown.collect();
             if units.len() > n_shown {
@@ -198,16 +202,35 @@ fn scorer(trace: &Trace, writing: Writing) -> TraceSection {
             lines.push(TraceLine::result(format!("s = {}", short(*total))));
             TraceSection::new("Raw score v · tanh(W_q q + W_k k)", lines)
         }
-        ScoreTrace::General { product, .. } => {
-            let sum = product_sum(product, writing);
-            TraceSection::new("Raw score (q W) · k", vec![TraceLine::plain(format!("s = {sum}"))])
+        ScoreTrace::General { transformed, product } => {
+            let n_shown = writing.terms.shown_of(transformed.len(), 4);
+            let entry = |(i, entry): (usize, &SumOfProducts)| {
+                TraceLine::plain(format!("(q W)[{}] = {}", i + 1, product_sum(entry, writing)))
+            };
+            let mut lines: Vec<TraceLine> = transformed.iter().enumerate().take(n_shown).map(entry).collect();
+            if transformed.len() > n_shown {
+                let more = transformed.len() - n_shown;
+                lines.push(TraceLine::muted(format!("… and {more} more entries of q W")));
+            }
+            lines.push(TraceLine::plain(format!("s = {}", product_sum(product, writing))));
+            TraceSection::new("Raw score (q W) · k", lines)
         }
     }
 }
 
 fn scaled(input: &FigureInput<'_>, trace: &Trace, writing: Writing) -> TraceSection {
     let raw = format_short(trace.score.total(), writing.decimals);
-    let result = format_number(trace.scaled, writing.decimals);
+    // A narrow format stores the scaled score, made of the unrounded product; with a soft cap, the capped one.
+    let exact = trace.carry.carry(trace.score.total() * trace.scale);
+    let result = match trace.carry {
+        Carry::Stored(precision) if exact != trace.scaled => format!(
+            "{}, stored in {}: {}",
+            format_number(exact, writing.decimals),
+            precision.label(),
+            format_number(trace.scaled, writing.decimals)
+        ),
+        _ => format_number(trace.scaled, writing.decimals),
+    };
     let width = input.heads.first().map_or(0, |head| head.input.k.cols());
     let line = match input.spec.scoring {
         Scoring::ScaledDot => TraceLine::plain(format!("{raw} / √{width} = {result}")),
@@ -280,7 +303,7 @@ fn softmax(trace: &SoftmaxTrace, (query, key): (usize, usize), writing: Writing)
 /// What a mistake does to the weight after the softmax, or to the sum within it.
 fn after_softmax(input: &FigureInput<'_>, trace: &Trace) -> Option<TraceLine> {
     match input.fault()? {
-        Fault::MaskAfterSoftmax if trace.mask.let_through.is_some() => {
+        Fault::MaskAfterSoftmax if trace.mask.let_through().is_some() => {
             Some(TraceLine::result("set to 0 after the softmax; what is left of the row no longer sums to 1"))
         }
         Fault::SumInHalfPrecision => {

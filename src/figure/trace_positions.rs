@@ -4,7 +4,7 @@ use super::numbers::{format_number, format_short};
 use super::trace::{TraceLine, TraceSection, Writing, factor};
 use super::trace_products::vector;
 use super::{FigureInput, Pin};
-use crate::engine::{Matrix, RopeLayout, rope_frequencies};
+use crate::engine::{Matrix, Precision, RopeLayout, rope, rope_frequencies};
 use crate::scene::{HeadEvaluation, Position};
 
 /// So many pairs of features are spelled out.
@@ -48,10 +48,22 @@ pub fn rotations(
     ];
     let section = |(side, name, position, before, after)| {
         let title = format!("{side} turned to position {position} (from 0)");
-        let lines = turned(name, position, (before, after), (base, layout), writing);
+        let exact = turned_row(before, position, (base, layout));
+        let mut lines = turned(name, position, (before, &exact), (base, layout), writing);
+        let precision = input.spec.precision_in_force();
+        if precision != Precision::F64 {
+            let row = vector(writing, after, |value| format_short(value, writing.decimals));
+            lines.push(TraceLine::muted(format!("stored in {}: {row}", precision.label())));
+        }
         TraceSection { is_preparation: true, ..TraceSection::new(title, lines) }
     };
     sides.into_iter().map(section).collect()
+}
+
+/// The row as it is turned, before it is stored.
+fn turned_row(before: &[f64], position: i64, (base, layout): (f64, RopeLayout)) -> Vec<f64> {
+    let row = Matrix::from_fn(1, before.len(), |_, feature| before[feature]);
+    rope(&row, base, layout, position).map_or_else(|_odd| before.to_vec(), |turned| turned.row(0).to_vec())
 }
 
 /// `q′[1], q′[2] = (1·cos 2 − 0·sin 2, 1·sin 2 + 0·cos 2) = (−0.4161, 0.9093)`, pair by pair.

@@ -3,7 +3,7 @@
 use super::numbers::{format_number, format_short};
 use super::trace::{TraceLine, TraceSection, Writing, elided, factor};
 use super::{FigureInput, Pin};
-use crate::engine::{Carry, Fault, Matrix, OutputTrace, SumOfProducts, trace_product};
+use crate::engine::{Carry, Fault, Matrix, OutputTrace, Precision, SumOfProducts, trace_product};
 use crate::scene::HeadEvaluation;
 
 /// So many entries of a vector are shown before it is shortened.
@@ -110,10 +110,27 @@ pub fn projections(
                 }
                 _ => (row, first + i),
             };
-            let lines = projected((x, w, b.as_deref()), name, (d, &place), writing);
+            let mut lines = projected((x, w, b.as_deref()), name, (d, &place), writing);
+            lines.extend(stored(input, head, name, result.row(row), writing));
             TraceSection { is_preparation: true, ..TraceSection::new(title, lines) }
         })
         .collect()
+}
+
+/// What a narrow number format makes of a projected row; rotary positions turn q and k before they are stored.
+fn stored(
+    input: &FigureInput<'_>,
+    head: &HeadEvaluation,
+    name: &str,
+    row: &[f64],
+    writing: Writing,
+) -> Option<TraceLine> {
+    let precision = input.spec.precision_in_force();
+    let is_turned_first = head.unrotated.is_some() && name != "v";
+    (precision != Precision::F64 && !is_turned_first).then(|| {
+        let row = vector(writing, row, |value| format_short(value, writing.decimals));
+        TraceLine::muted(format!("stored in {}: {row}", precision.label()))
+    })
 }
 
 /// How the heads of a query, side by side, go through W_O. Nothing where there is none.

@@ -85,23 +85,19 @@ pub fn matrix_words(input: &FigureInput<'_>, id: MatrixId, options: &FigureOptio
 
 /// Where the largest weights are.
 pub fn weight_words(input: &FigureInput<'_>, weights: &Matrix, decimals: usize) -> Option<String> {
-    let mut cells: Vec<(f64, usize)> = weights
-        .data()
-        .iter()
-        .copied()
-        .enumerate()
-        .map(|(i, weight)| (weight, i))
-        .filter(|(w, _)| *w > 0.0)
-        .collect();
-    let n_named = WEIGHTS_NAMED.min(cells.len());
-    if n_named == 0 {
+    let mut largest: Vec<(f64, usize)> = Vec::with_capacity(WEIGHTS_NAMED + 1);
+    for (i, &weight) in weights.data().iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
+        // Of equal ones the first stays in front.
+        let place = largest.iter().take_while(|(other, _)| *other >= weight).count();
+        if place < WEIGHTS_NAMED {
+            largest.insert(place, (weight, i));
+            largest.truncate(WEIGHTS_NAMED);
+        }
+    }
+    if largest.is_empty() {
         return None;
     }
-    let larger = |a: &(f64, usize), b: &(f64, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-    cells.select_nth_unstable_by(n_named - 1, larger);
-    cells.truncate(n_named);
-    cells.sort_by(larger);
-    let named: Vec<String> = cells
+    let named: Vec<String> = largest
         .into_iter()
         .map(|(weight, i)| {
             let (query, key) = (i / weights.cols(), i % weights.cols());

@@ -14,14 +14,19 @@ pub(super) fn effect(fault: Fault, meant: &Evaluation, found: &Evaluation) -> Fa
     }
 }
 
+/// What the order of operations alone may change.
+const ROUNDING: f64 = 1e-12;
+
 /// The warning that a scene with a mistake carries: nobody should take its numbers for attention.
 pub(super) fn warning(scene: &Scene, effect: FaultEffect) -> String {
     let label = effect.fault.label();
-    if effect.weights == 0.0 && effect.output == 0.0 {
+    if effect.weights <= ROUNDING && effect.output <= ROUNDING {
         return format!("a mistake is made on purpose ({label}), but {}", why_nothing(scene, effect.fault));
     }
     let by = |difference: f64| {
-        if difference.is_finite() {
+        if (ROUNDING..5e-5).contains(&difference) {
+            format!("by up to {difference:.1e}")
+        } else if difference.is_finite() {
             format!("by up to {difference:.4}")
         } else {
             "by numbers that are lost (NaN or ∞)".to_owned()

@@ -72,7 +72,7 @@ impl Scene {
             sinks: Arc::new(spec.sinks.clone()),
             fault: spec.fault.map(|fault| fault_in_force(fault, &inputs)),
         };
-        warnings.extend(warnings::of_spec(&spec, &inputs));
+        warnings.extend(warnings::of_spec(&spec, &inputs, &attention));
         let head_inputs = OnceLock::new();
         let files = files.clone();
         let inner = Inner { spec, files, inputs, attention, query_labels, key_labels, warnings, head_inputs };

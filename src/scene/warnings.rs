@@ -10,18 +10,19 @@ use super::projection::Projection;
 use super::sizes::Sizes;
 use super::{HeadEvaluation, Scene};
 use crate::engine::{
-    Cause, EmptyRow, Fault, MaskRule, MaskView, Matrix, Precision, Reach, SoftmaxAxis, cause_of_non_finite,
+    AttentionSpec, Cause, EmptyRow, Fault, MaskRule, MaskView, Matrix, Precision, Reach, SoftmaxAxis,
+    blocked_in_force, cause_of_non_finite,
 };
 
 /// Warnings that need no scores.
-pub(super) fn of_spec(spec: &SceneSpec, inputs: &Inputs) -> Vec<Complaint> {
+pub(super) fn of_spec(spec: &SceneSpec, inputs: &Inputs, attention: &AttentionSpec) -> Vec<Complaint> {
     let mut warnings = Vec::new();
     if let Inputs::Weights(given, _) = inputs {
         given::warnings(given, &mut warnings);
         return warnings;
     }
     zero_one_masks(spec, &mut warnings);
-    empty_rows(spec, inputs, &mut warnings);
+    empty_rows(attention, inputs, &mut warnings);
     not_finite_inputs(inputs, &mut warnings);
     idle_sinks(spec, &mut warnings);
     warnings
@@ -40,17 +41,8 @@ fn idle_sinks(spec: &SceneSpec, warnings: &mut Vec<Complaint>) {
 
 /// An additive mask of zeros and ones hides nothing; a boolean one was meant.
 fn zero_one_masks(spec: &SceneSpec, warnings: &mut Vec<Complaint>) {
-    let zeros_and_ones = |matrix: &Matrix| {
-        let numbers = matrix.data();
-        numbers.contains(&1.0) && numbers.iter().all(|&number| number == 0.0 || number == 1.0)
-    };
     for (layer, rule) in spec.mask.iter().enumerate() {
-        let suspicious = match rule {
-            MaskRule::Additive(matrix) => zeros_and_ones(matrix),
-            MaskRule::AdditivePerHead(heads) => !heads.is_empty() && heads.iter().all(zeros_and_ones),
-            _ => false,
-        };
-        if suspicious {
+        if rule.is_additive_of_zeros_and_ones() {
             let message =
                 "this additive mask holds only 0 and 1: they are added to the scores, and nothing is blocked";
             let hint = "to block pairs write -inf, or Matrix(convention: .., rows: ..) with true and false";
@@ -60,21 +52,22 @@ fn zero_one_masks(spec: &SceneSpec, warnings: &mut Vec<Complaint>) {
 }
 
 /// Queries that may see nothing, and what they get.
-fn empty_rows(spec: &SceneSpec, inputs: &Inputs, warnings: &mut Vec<Complaint>) {
-    let Sizes { n_q, n_k, heads, .. } = *inputs.sizes();
+fn empty_rows(spec: &AttentionSpec, inputs: &Inputs, warnings: &mut Vec<Complaint>) {
+    let Sizes { n_q, n_k, d_k, heads, .. } = *inputs.sizes();
     if spec.softmax.over == SoftmaxAxis::Queries || n_q == 0 {
         return;
     }
     let gets = match spec.softmax.empty_rows {
+        _ if !spec.sinks.is_empty() => "weights 0 and output 0: the sink takes everything",
         EmptyRow::Zero => "weights 0 and output 0 (Zero)",
         EmptyRow::NotANumber => "0/0, which is NaN (NotANumber)",
         EmptyRow::Uniform => "1/n_k for every key (Uniform)",
     };
     if n_k == 0 {
-        warnings.push(Complaint::warning(
-            "input.k",
-            "there are no keys: no query sees anything, and its output is 0",
-        ));
+        let is_nan = spec.softmax.empty_rows == EmptyRow::NotANumber && spec.sinks.is_empty();
+        let output = if is_nan { "0/0, which is NaN (NotANumber)" } else { "0" };
+        let message = format!("there are no keys: no query sees anything, and its output is {output}");
+        warnings.push(Complaint::warning("input.k", message));
         return;
     }
     let per_head =
@@ -91,7 +84,13 @@ fn empty_rows(spec: &SceneSpec, inputs: &Inputs, warnings: &mut Vec<Complaint>) 
             let Reach { mut keys, is_whole } = mask.reach(*query);
             keys.is_empty() || !(is_whole || sees_itself(*query) || keys.any(|key| mask.allows(*query, key)))
         };
-        let rows: Vec<usize> = (0..n_q).filter(empty).map(|query| query + 1).collect();
+        // A mistake may hide other pairs than the mask says.
+        let really = spec.fault.map(|_| blocked_in_force(spec, n_q, n_k, d_k, head));
+        let is_empty = |query: &usize| match &really {
+            Some(blocked) => (0..n_k).all(|key| blocked.get(query * n_k + key).is_some()),
+            None => empty(query),
+        };
+        let rows: Vec<usize> = (0..n_q).filter(is_empty).map(|query| query + 1).collect();
         if !rows.is_empty() {
             let of_head = if differ { format!("in head {}, ", head + 1) } else { String::new() };
             let (queries, sees) = match rows.as_slice() {

@@ -1,11 +1,26 @@
 //! The sizes of a scene as the calculators take them.
 
 use crate::cost::{CacheInputs, ComplexityInputs, Configuration, StorageType};
-use crate::engine::{MaskRule, MaskView};
+use crate::engine::{MaskRule, MaskView, Precision};
 use crate::scene::Scene;
 
-/// A score in this program is an `f64`.
-const BYTES_PER_SCORE: u64 = 8;
+/// The number format of the scene as the calculators name it.
+fn format_of(scene: &Scene) -> StorageType {
+    match scene.spec().precision {
+        Precision::F64 => StorageType::f64,
+        Precision::F32 => StorageType::f32,
+        Precision::Bf16 => StorageType::bf16,
+        Precision::F16 => StorageType::f16,
+    }
+}
+
+fn bytes_per_number(scene: &Scene) -> u64 {
+    match scene.spec().precision {
+        Precision::F64 => 8,
+        Precision::F32 => 4,
+        Precision::Bf16 | Precision::F16 => 2,
+    }
+}
 
 /// What the scene on screen costs to compute: its own sizes, and the pairs that its own mask leaves visible.
 pub fn complexity_of(scene: &Scene) -> ComplexityInputs {
@@ -27,7 +42,7 @@ pub fn complexity_of(scene: &Scene) -> ComplexityInputs {
         visible_pairs: is_masked.then(|| visible_pairs(scene, 0)),
         visible_pairs_of_all_heads: heads_differ
             .then(|| (0..scene.heads()).map(|head| visible_pairs(scene, head)).sum()),
-        bytes_per_score: BYTES_PER_SCORE,
+        bytes_per_score: bytes_per_number(scene),
         has_output_projection: scene.projection().is_some_and(|projection| projection.w_o.is_some()),
         ..ComplexityInputs::default()
     }
@@ -42,7 +57,7 @@ fn visible_pairs(scene: &Scene, head: usize) -> u64 {
     (0..n_q).map(visible_in).sum()
 }
 
-/// What a cache would hold of the scene on screen: one layer, its keys and values as this program stores them.
+/// What a cache would hold of the scene on screen: one layer, its keys and values in the number format of the scene.
 pub fn cache_of(scene: &Scene) -> CacheInputs {
     CacheInputs {
         layers: 1,
@@ -50,8 +65,8 @@ pub fn cache_of(scene: &Scene) -> CacheInputs {
         kv_heads: scene.kv_heads() as u64,
         d_k: scene.d_k() as u64,
         d_v: scene.d_v() as u64,
-        k_type: StorageType::f64,
-        v_type: StorageType::f64,
+        k_type: format_of(scene),
+        v_type: format_of(scene),
         tokens: scene.n_k() as u64,
         sequences: 1,
     }

@@ -5,14 +5,16 @@ use egui::{DragValue, Frame, Margin, RichText, Ui};
 use crate::engine::{Convention, Corner, MaskRule, Matrix};
 use crate::figure::mask_name;
 use crate::scene::Scene;
-use crate::session::Edit;
+use crate::session::{Edit, Session};
 
+use super::mask_grids::{additive_grid, boolean_grid};
 use super::settings_panel::drag_gesture;
 use super::style::Colors;
 use super::{Outbox, UiState, widgets};
 
 /// Draws the layers and the menu that adds one.
-pub fn show(ui: &mut Ui, scene: &Scene, state: &mut UiState, out: &mut Outbox) {
+pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbox) {
+    let (scene, head) = (session.document().scene(), session.head());
     let colors = Colors::in_use(ui);
     ui.label(RichText::new("Mask").color(colors.muted))
         .on_hover_text("A pair is visible when every layer allows it; additive layers are summed");
@@ -24,7 +26,7 @@ pub fn show(ui: &mut Ui, scene: &Scene, state: &mut UiState, out: &mut Outbox) {
                 |ui| {
                     ui.set_width(ui.available_width());
                     header(ui, layer, layers.len(), rule, out);
-                    numbers(ui, scene, layer, rule, state, out);
+                    numbers(ui, (scene, head), (layer, rule), state, out);
                 },
             );
         });
@@ -62,7 +64,13 @@ fn header(ui: &mut Ui, layer: usize, n_layers: usize, rule: &MaskRule, out: &mut
     });
 }
 
-fn numbers(ui: &mut Ui, scene: &Scene, layer: usize, rule: &MaskRule, state: &mut UiState, out: &mut Outbox) {
+fn numbers(
+    ui: &mut Ui,
+    (scene, head): (&Scene, usize),
+    (layer, rule): (usize, &MaskRule),
+    state: &mut UiState,
+    out: &mut Outbox,
+) {
     let n_k = scene.n_k();
     match rule {
         MaskRule::Causal(corner) => {
@@ -91,16 +99,36 @@ fn numbers(ui: &mut Ui, scene: &Scene, layer: usize, rule: &MaskRule, state: &mu
                 };
                 out.edit(Edit::SetMask(layer, MaskRule::Matrix { convention, rows: rows.clone() }));
             }
-            boolean_grid(ui, *convention, rows, layer, out);
+            let convention = *convention;
+            boolean_grid(ui, convention, rows, out, |rows| {
+                Edit::SetMask(layer, MaskRule::Matrix { convention, rows })
+            });
         }
         MaskRule::Global(positions) => {
-            let list: Vec<String> = positions.iter().map(|position| (position + 1).to_string()).collect();
-            widgets::caption(ui, format!("positions {}", list.join(", ")));
+            global_positions(ui, scene, positions, layer, out);
         }
-        MaskRule::Additive(bias) => additive_grid(ui, bias, layer, state, out),
-        MaskRule::MatrixPerHead { .. } | MaskRule::AdditivePerHead(_) | MaskRule::Alibi(_) => {
-            widgets::caption(ui, "one per query head; edit it in the file");
+        MaskRule::Additive(bias) => {
+            additive_grid(ui, bias, state, out, |bias| Edit::SetMask(layer, MaskRule::Additive(bias)));
         }
+        MaskRule::MatrixPerHead { convention, heads } => {
+            let (Some(rows), convention) = (heads.get(head), *convention) else { return };
+            of_head(ui, head, heads.len());
+            boolean_grid(ui, convention, rows, out, |rows| {
+                let mut heads = heads.clone();
+                heads[head] = rows;
+                Edit::SetMask(layer, MaskRule::MatrixPerHead { convention, heads })
+            });
+        }
+        MaskRule::AdditivePerHead(heads) => {
+            let Some(bias) = heads.get(head) else { return };
+            of_head(ui, head, heads.len());
+            additive_grid(ui, bias, state, out, |bias| {
+                let mut heads = heads.clone();
+                heads[head] = bias;
+                Edit::SetMask(layer, MaskRule::AdditivePerHead(heads))
+            });
+        }
+        MaskRule::Alibi(slopes) => slope(ui, slopes, head, layer, state, out),
     }
 }
 
@@ -210,68 +238,42 @@ fn document_numbers(ui: &mut Ui, documents: &[i64], layer: usize, state: &mut Ui
     });
 }
 
-/// A boolean mask as a grid to click; each square shows what the value comes to, not the value.
-fn boolean_grid(ui: &mut Ui, convention: Convention, rows: &[Vec<bool>], layer: usize, out: &mut Outbox) {
-    let n_k = rows.first().map_or(0, Vec::len);
-    if rows.is_empty() || n_k == 0 || rows.len() > 16 || n_k > 16 {
-        return;
-    }
-    let colors = Colors::in_use(ui);
-    let side = (ui.available_width() / n_k as f32).min(16.0);
-    for (query, row) in rows.iter().enumerate() {
-        ui.horizontal(|ui| {
-            ui.spacing_mut().item_spacing = egui::vec2(1.0, 1.0);
-            for (key, value) in row.iter().enumerate() {
-                let allows = *value == (convention == Convention::TrueAllows);
-                let (rect, response) = ui.allocate_exact_size(egui::vec2(side, side), egui::Sense::click());
-                ui.painter().rect_filled(rect, 2, if allows { colors.accent } else { colors.rule });
-                let name = format!("Mask row {}, column {}: {value}", query + 1, key + 1);
-                response
-                    .widget_info(|| egui::WidgetInfo::selected(egui::Role::CheckBox, true, *value, &name));
-                if response
-                    .on_hover_text(format!("{name}, {}", if allows { "visible" } else { "blocked" }))
-                    .clicked()
-                {
-                    let mut rows = rows.to_vec();
-                    rows[query][key] = !value;
-                    out.edit(Edit::SetMask(layer, MaskRule::Matrix { convention, rows }));
+/// The positions that a `Global` layer opens, each to be ticked.
+fn global_positions(ui: &mut Ui, scene: &Scene, positions: &[usize], layer: usize, out: &mut Outbox) {
+    ui.horizontal_wrapped(|ui| {
+        for position in 0..scene.n_q().max(scene.n_k()) {
+            let mut is_open = positions.contains(&position);
+            let hint = format!("Position {}: ticked, its row and its column stay visible", position + 1);
+            if ui.checkbox(&mut is_open, (position + 1).to_string()).on_hover_text(hint).changed() {
+                let mut open: Vec<usize> =
+                    positions.iter().copied().filter(|other| *other != position).collect();
+                if is_open {
+                    open.push(position);
+                    open.sort_unstable();
                 }
+                out.edit(Edit::SetMask(layer, MaskRule::Global(open)));
             }
-        });
-    }
+        }
+    });
 }
 
-fn additive_grid(ui: &mut Ui, bias: &Matrix, layer: usize, state: &mut UiState, out: &mut Outbox) {
-    if bias.rows() > 8 || bias.cols() > 8 {
-        widgets::caption(ui, format!("{} × {}; edit it in the file", bias.rows(), bias.cols()));
-        return;
-    }
-    ui.spacing_mut().item_spacing = egui::vec2(2.0, 2.0);
-    ui.spacing_mut().interact_size.x = 26.0;
-    for row in 0..bias.rows() {
-        ui.horizontal(|ui| {
-            for col in 0..bias.cols() {
-                let mut value = bias.get(row, col);
-                let field = DragValue::new(&mut value)
-                    .speed(0.02)
-                    .max_decimals(3)
-                    .custom_formatter(|value, _| {
-                        if value == f64::NEG_INFINITY { "−∞".to_owned() } else { format!("{value}") }
-                    })
-                    .custom_parser(|text| super::cell_editor::parse_number(text).ok());
-                let name = format!("Bias of query {}, key {}", row + 1, col + 1);
-                let response = widgets::named(ui.add(field), &name)
-                    .on_hover_text("Added to the scaled score; −inf blocks");
-                if response.changed() {
-                    let mut bias = bias.clone();
-                    bias.set(row, col, value);
-                    out.edit_in(
-                        Edit::SetMask(layer, MaskRule::Additive(bias)),
-                        drag_gesture(state, &response),
-                    );
-                }
-            }
-        });
+/// Which of several heads a layer shows its part of.
+fn of_head(ui: &mut Ui, head: usize, n_heads: usize) {
+    widgets::caption(ui, format!("of head {} of {n_heads}, the one on screen", head + 1));
+}
+
+/// The slope of the head on screen.
+fn slope(ui: &mut Ui, slopes: &[f64], head: usize, layer: usize, state: &mut UiState, out: &mut Outbox) {
+    let Some(mut slope) = slopes.get(head).copied() else { return };
+    of_head(ui, head, slopes.len());
+    let response = widgets::setting(ui, "slope", |ui| {
+        ui.add(DragValue::new(&mut slope).speed(0.005).max_decimals(6))
+            .on_hover_text("Taken off the score for every position between key and query")
+    });
+    if response.changed() {
+        let mut slopes = slopes.to_vec();
+        slopes[head] = slope;
+        out.edit_in(Edit::SetMask(layer, MaskRule::Alibi(slopes)), drag_gesture(state, &response));
     }
 }
 
@@ -302,7 +304,14 @@ fn add_menu(ui: &mut Ui, scene: &Scene, out: &mut Outbox) {
             ),
             ("Additive", MaskRule::Additive(Matrix::zeros(n_q, n_k))),
         ];
-        for (text, rule) in fresh {
+        let n_heads = scene.heads();
+        let (convention, visible) = (Convention::TrueAllows, vec![vec![true; n_k]; n_q]);
+        let of_each_head = [
+            ("Boolean of each head", MaskRule::MatrixPerHead { convention, heads: vec![visible; n_heads] }),
+            ("Additive of each head", MaskRule::AdditivePerHead(vec![Matrix::zeros(n_q, n_k); n_heads])),
+        ];
+        let offered = fresh.into_iter().chain(of_each_head.into_iter().filter(|_| n_heads > 1));
+        for (text, rule) in offered {
             if ui.button(text).clicked() {
                 out.edit(Edit::AddMask(rule));
             }

@@ -22,6 +22,7 @@ mod highlight;
 mod inspector;
 mod kept;
 mod mask_editor;
+mod mask_grids;
 mod menu_bar;
 mod notes;
 mod outbox;

@@ -27,17 +27,15 @@ pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbo
         }
         scoring_editor::show(ui, scene, state, out);
         ui.add_space(3.0);
-        mask_editor::show(ui, scene, state, out);
+        mask_editor::show(ui, session, state, out);
         ui.add_space(3.0);
         position(ui, scene, out);
         rope_base(ui, scene, state, out);
         offset(ui, scene, state, out);
+        precision(ui, scene, out);
+        mistake(ui, scene, out);
         widgets::folded(ui, "Softmax", &softmax_editor::unusual(scene), |ui| {
             softmax_editor::show(ui, session, state, out);
-        });
-        widgets::folded(ui, "Format and mistakes", &unusual(scene), |ui| {
-            precision(ui, scene, out);
-            mistake(ui, scene, out);
         });
         widgets::folded(ui, "Look", &[], |ui| look(ui, scene, state, out));
         ui.add_space(6.0);
@@ -60,6 +58,9 @@ fn tokens(ui: &mut Ui, scene: &Scene, out: &mut Outbox) {
     });
 }
 
+/// A drop-down takes no more room than this beside its name, in points.
+const WIDEST_CHOICE: f32 = 110.0;
+
 /// A choice among a few, as a drop-down at the right of its name.
 pub fn choice<T: Copy + PartialEq>(
     ui: &mut Ui,
@@ -71,7 +72,12 @@ pub fn choice<T: Copy + PartialEq>(
     let mut chosen = None;
     let shown = options.iter().find(|(value, _)| *value == current).map_or("", |(_, text)| text);
     widgets::setting(ui, name, |ui| {
-        let combo = ComboBox::from_id_salt(name).selected_text(shown).show_ui(ui, |ui| {
+        // What is chosen is shortened where it is long; the list shows it whole.
+        let room = ui.available_width().min(WIDEST_CHOICE);
+        let is_long = WIDEST_CHOICE < 7.0 * shown.chars().count() as f32;
+        let combo = ComboBox::from_id_salt(name).selected_text(shown);
+        let combo = if is_long { combo.width(room).truncate() } else { combo };
+        let combo = combo.show_ui(ui, |ui| {
             for (value, text) in options {
                 if ui.selectable_label(*value == current, *text).clicked() {
                     chosen = Some(*value);
@@ -120,13 +126,6 @@ fn rope_base(ui: &mut Ui, scene: &Scene, state: &mut UiState, out: &mut Outbox) 
         let position = Position::Rope { base, layout };
         out.edit_in(Edit::SetPosition(position), drag_gesture(state, &response));
     }
-}
-
-/// Format and mistake in short, where they are not the usual ones.
-fn unusual(scene: &Scene) -> Vec<String> {
-    let spec = scene.spec();
-    let format = (spec.precision != Precision::F64).then(|| spec.precision.label().to_owned());
-    format.into_iter().chain(spec.fault.map(|fault| fault.label().to_owned())).collect()
 }
 
 /// A mistake that people have really shipped, made on purpose.

@@ -94,17 +94,22 @@ fn dropout(ui: &mut Ui, scene: &Scene, state: &mut UiState, out: &mut Outbox) {
         if check.changed() {
             out.edit(Edit::SetDropout(drops.then_some(DropoutSpec { rate: 0.25, seed: 0 })));
         }
-        let Some(DropoutSpec { mut rate, mut seed }) = current else { return check };
+        let Some(DropoutSpec { mut rate, seed }) = current else { return check };
         let field = ui.add(DragValue::new(&mut rate).speed(0.005).range(0.0..=0.99).max_decimals(4));
-        let rate_field = widgets::named(field, "Dropout rate").on_hover_text(hint);
-        let field = ui.add(DragValue::new(&mut seed).speed(0.05).prefix("seed "));
-        let seed_field = widgets::named(field, "Dropout seed").on_hover_text(hint);
-        for field in [&rate_field, &seed_field] {
-            if field.changed() {
-                let dropout = Some(DropoutSpec { rate, seed });
-                out.edit_in(Edit::SetDropout(dropout), drag_gesture(state, field));
-            }
+        let field = widgets::named(field, "Dropout rate").on_hover_text(hint);
+        if field.changed() {
+            let dropout = Some(DropoutSpec { rate, seed });
+            out.edit_in(Edit::SetDropout(dropout), drag_gesture(state, &field));
         }
-        rate_field
+        field
     });
+    let Some(DropoutSpec { rate, mut seed }) = current else { return };
+    let field = widgets::setting(ui, "Seed", |ui| {
+        let field = ui.add(DragValue::new(&mut seed).speed(0.05));
+        widgets::named(field, "Dropout seed").on_hover_text("Which weights are dropped")
+    });
+    if field.changed() {
+        let dropout = Some(DropoutSpec { rate, seed });
+        out.edit_in(Edit::SetDropout(dropout), drag_gesture(state, &field));
+    }
 }

@@ -34,10 +34,18 @@ pub fn folded(ui: &mut Ui, title: &str, unusual: &[String], settings: impl FnOnc
         [] => RichText::new(title).color(colors.muted),
         unusual => RichText::new(format!("{title}: {}", unusual.join(", "))).color(colors.accent),
     };
-    egui::CollapsingHeader::new(text)
-        .id_salt(title)
-        .default_open(!unusual.is_empty())
-        .show_unindented(ui, settings);
+    let id = ui.make_persistent_id(title);
+    let mut fold =
+        egui::collapsing_header::CollapsingState::load_with_default_open(ui.ctx(), id, !unusual.is_empty());
+    ui.horizontal(|ui| {
+        fold.show_toggle_button(ui, egui::collapsing_header::paint_default_icon);
+        // A long list is shortened instead of running out of the panel.
+        let header = ui.add(egui::Button::new(text.clone()).frame(false).truncate());
+        if header.on_hover_text(text.text()).clicked() {
+            fold.toggle(ui);
+        }
+    });
+    fold.show_body_unindented(ui, settings);
 }
 
 /// A dialog over the dimmed window.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use qkv::engine::{
     Attention, AttentionSpec, Cancelled, Corner, EmptyRow, HeadInput, HeadView, MaskRule, Matrix, MatrixView,
-    OutputError, Progress, Scoring, SoftmaxAxis, SoftmaxForm, attend, attend_fast, attend_output,
+    OutputError, Precision, Progress, Scoring, SoftmaxAxis, SoftmaxForm, attend, attend_fast, attend_in,
+    attend_output,
 };
 
 use crate::scene::{AnyHead, any_head};
@@ -128,16 +129,54 @@ fn stages_can_be_cancelled_too() {
     assert_eq!(attend_fast(&input, &AttentionSpec::default(), 0, &progress), Err(Cancelled));
 }
 
+/// What a pool of so many threads gives.
+fn with_threads<T: Send>(n_threads: usize, run: impl Fn() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap().install(run)
+}
+
 #[test]
 fn the_number_of_threads_changes_no_bit() {
     let input = large(700, 900, 16, 8);
-    let spec = AttentionSpec { mask: vec![MaskRule::Causal(Corner::BottomRight)], ..Default::default() };
-    let with_threads = |n_threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
-        pool.install(|| output_of(&input, &spec)).into_iter().map(f64::to_bits).collect::<Vec<_>>()
-    };
-    let one = with_threads(1);
-    assert!([2, 3, 7].into_iter().all(|n_threads| with_threads(n_threads) == one));
+    for mask in [vec![], vec![MaskRule::Causal(Corner::BottomRight)]] {
+        let spec = AttentionSpec { mask, ..Default::default() };
+        let bits = |output: Vec<f64>| output.into_iter().map(f64::to_bits).collect::<Vec<_>>();
+        let all_forms = || {
+            let stages = attend_fast(&input, &spec, 0, &Progress::default()).unwrap();
+            let numbers = [&stages.raw_scores, &stages.masked_scores, &stages.weights, &stages.output];
+            let stages = numbers.map(|stage| bits(stage.data().to_vec()));
+            (bits(output_of(&input, &spec)), bits(single_output_of(&input, &spec)), stages)
+        };
+        let one = with_threads(1, all_forms);
+        assert!([2, 3, 7].into_iter().all(|n_threads| with_threads(n_threads, all_forms) == one));
+    }
+}
+
+#[test]
+fn a_sink_takes_its_share_over_several_blocks_and_tiles() {
+    let input = large(300, 1100, 20, 9);
+    for sink in [-50.0, 1.5, 300.0] {
+        let spec = AttentionSpec {
+            mask: vec![MaskRule::Window { left: Some(40), right: Some(3) }, MaskRule::ValidKeys(200)],
+            sinks: Arc::new(vec![sink]),
+            ..Default::default()
+        };
+        let plain = attend(&input, &spec, 0);
+        let fast = attend_fast(&input, &spec, 0, &Progress::default()).unwrap();
+        assert_eq!(difference(&fast, &plain), None, "{sink}");
+        for (found, expected) in output_of(&input, &spec).into_iter().zip(plain.output.data()) {
+            assert!(is_close(found, *expected, 1e-13), "{sink}: {found} is not {expected}");
+        }
+    }
+}
+
+#[test]
+fn the_stages_of_a_narrower_format_are_those_of_that_format_to_the_last_bit() {
+    let input = large(20, 30, 8, 5);
+    for precision in [Precision::F32, Precision::Bf16, Precision::F16] {
+        let spec = AttentionSpec { precision, ..Default::default() };
+        let fast = attend_fast(&input, &spec, 0, &Progress::default()).unwrap();
+        assert_eq!(fast, attend_in(precision, &input, &spec, 0));
+    }
 }
 
 #[test]

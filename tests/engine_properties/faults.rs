@@ -56,7 +56,7 @@ proptest! {
         for (traced, &found) in traced.output.row().into_iter().zip(found.output.row(query)) {
             prop_assert!(same(traced, found), "output {} is not {}", traced, found);
         }
-        prop_assert!(traced.mask.let_through.is_none() || traced.mask.let_through == found.blocked_by(query, key));
+        prop_assert_eq!(traced.mask.meant, found.blocked_by(query, key));
     }
 
     #[test]

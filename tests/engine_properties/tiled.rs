@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use qkv::engine::{HeadInput, SoftmaxAxis, SoftmaxForm, TileSize, attend, attend_tiled};
+use qkv::engine::{
+    AttentionSpec, HeadInput, Matrix, Precision, SoftmaxAxis, SoftmaxForm, TileSize, TiledError, attend,
+    attend_tiled,
+};
 
 use crate::scene::{AnyHead, any_head};
 
@@ -32,6 +35,19 @@ pub fn spoil(input: &HeadInput, (which, at, value): (usize, prop::sample::Index,
 
 pub fn not_finite() -> impl Strategy<Value = f64> {
     prop_oneof![Just(f64::NAN), Just(f64::INFINITY), Just(f64::NEG_INFINITY), Just(1e300)]
+}
+
+#[test]
+fn a_narrower_format_is_refused_in_words() {
+    let ones = Arc::new(Matrix::from_fn(2, 2, |_, _| 1.0));
+    let input = HeadInput { q: ones.clone(), k: ones.clone(), v: ones };
+    let spec = AttentionSpec { precision: Precision::F16, ..Default::default() };
+    let refused = attend_tiled(&input, &spec, 0, TileSize { queries: 1, keys: 1 }, |_| ()).unwrap_err();
+    assert_eq!(refused, TiledError::Precision { precision: Precision::F16 });
+    assert_eq!(
+        refused.to_string(),
+        "the tiled pass computes in f64, but the precision is f16; choose f64 or keep the stages"
+    );
 }
 
 proptest! {

@@ -66,11 +66,11 @@ impl<'a, R: Real> Pass<'a, R> {
 pub(super) struct Scratch<R> {
     /// Qᵀ of the block. Shape (d_k, STRIDE).
     queries: Aligned<R>,
-    /// Scores of a tile, then their exponentials. Shape (TILE_KEYS, STRIDE).
+    /// Scores of a tile, then their exponentials. Shape (n_keys, STRIDE).
     scores: Aligned<R>,
-    /// V of the tile, its rows padded. Shape (TILE_KEYS, padded d_v).
+    /// V of the tile, its rows padded. Shape (n_keys, padded d_v).
     values: Aligned<R>,
-    /// Σ exp(s − max) · v so far. Shape (BLOCK_QUERIES, padded d_v).
+    /// Σ exp(s − max) · v so far. Shape (n_lanes, padded d_v).
     gathered: Aligned<R>,
     max: Vec<R>,
     sum: Vec<R>,
@@ -116,13 +116,10 @@ impl<R: Real> Block<'_, '_, R> {
         scratch.has_seen.resize(n_rows, false);
         scratch.reach.clear();
         scratch.reach.extend((0..n_rows).map(|row| pass.view.reach(first_query + row)));
-        scratch.gathered.of_len(BLOCK_QUERIES * pass.padded_width()).fill(R::ZERO);
+        scratch.gathered.of_len(self.n_lanes() * pass.padded_width()).fill(R::ZERO);
         let d_k = pass.head.q.cols();
         let transposed = scratch.queries.of_len(d_k * STRIDE);
-        for row in 0..n_rows {
-            let column = transposed.iter_mut().skip(row).step_by(STRIDE);
-            column.zip(pass.head.q.row(first_query + row)).for_each(|(to, &from)| *to = from);
-        }
+        transpose(pass.head.q.row_range(first_query, first_query + n_rows), d_k, transposed);
     }
 
     fn take_in_tile(&self, first_key: usize, n_keys: usize, scratch: &mut Scratch<R>) {
@@ -138,30 +135,30 @@ impl<R: Real> Block<'_, '_, R> {
             n_cols: self.n_lanes(),
             factor: pass.scale,
             adds: false,
-            target: scratch.scores.of_len(TILE_KEYS * STRIDE),
+            target: scratch.scores.of_len(n_keys * STRIDE),
             target_stride: STRIDE,
         };
         product.run(pass.arch); // (n_keys, n_rows)
         self.cap_and_mask(first_key, n_keys, scratch);
         let width = pass.padded_width();
         pass.arch.dispatch(TakeIn {
-            scores: &mut scratch.scores.of_len(TILE_KEYS * STRIDE)[..n_keys * STRIDE],
+            scores: scratch.scores.of_len(n_keys * STRIDE),
             stride: STRIDE,
             max: &mut scratch.max,
             sum: &mut scratch.sum,
-            gathered: scratch.gathered.of_len(BLOCK_QUERIES * width),
+            gathered: scratch.gathered.of_len(self.n_lanes() * width),
             gathered_width: width,
         });
         if !pass.values_are_finite {
             self.mix_with_care(first_key, n_keys, scratch);
             return;
         }
-        let values = scratch.values.of_len(TILE_KEYS * width);
+        let values = scratch.values.of_len(n_keys * width);
         for (to, key) in values.chunks_exact_mut(width.max(1)).zip(first_key..first_key + n_keys) {
             to[..v.cols()].copy_from_slice(v.row(key));
         }
         let product = Product {
-            left: Left::BySteps(scratch.scores.of_len(TILE_KEYS * STRIDE), STRIDE),
+            left: Left::BySteps(scratch.scores.of_len(n_keys * STRIDE), STRIDE),
             n_rows,
             n_steps: n_keys,
             right: values,
@@ -169,7 +166,7 @@ impl<R: Real> Block<'_, '_, R> {
             n_cols: width,
             factor: R::ONE,
             adds: true,
-            target: scratch.gathered.of_len(BLOCK_QUERIES * width),
+            target: scratch.gathered.of_len(self.n_lanes() * width),
             target_stride: width,
         };
         product.run(pass.arch); // (n_rows, d_v)
@@ -178,7 +175,7 @@ impl<R: Real> Block<'_, '_, R> {
     /// Soft cap, bias and −∞ for what is blocked.
     fn cap_and_mask(&self, first_key: usize, n_keys: usize, scratch: &mut Scratch<R>) {
         let Self { pass, first_query, n_rows, .. } = *self;
-        let scores = &mut scratch.scores.of_len(TILE_KEYS * STRIDE)[..n_keys * STRIDE];
+        let scores = scratch.scores.of_len(n_keys * STRIDE);
         if let Some(cap) = pass.spec.softcap {
             for row in scores.chunks_exact_mut(STRIDE) {
                 row[..n_rows]
@@ -214,8 +211,8 @@ impl<R: Real> Block<'_, '_, R> {
     fn mix_with_care(&self, first_key: usize, n_keys: usize, scratch: &mut Scratch<R>) {
         let v = self.pass.head.v;
         let width = self.pass.padded_width();
-        let exps = scratch.scores.of_len(TILE_KEYS * STRIDE);
-        let gathered = scratch.gathered.of_len(BLOCK_QUERIES * width);
+        let exps = scratch.scores.of_len(n_keys * STRIDE);
+        let gathered = scratch.gathered.of_len(self.n_lanes() * width);
         for (row, sums) in gathered.chunks_exact_mut(width.max(1)).take(self.n_rows).enumerate() {
             for at in 0..n_keys {
                 if self.pass.view.allows(self.first_query + row, first_key + at) {
@@ -230,14 +227,36 @@ impl<R: Real> Block<'_, '_, R> {
     fn finish(self, scratch: &mut Scratch<R>) {
         let v = self.pass.head.v;
         let width = self.pass.padded_width();
-        let gathered = scratch.gathered.of_len(BLOCK_QUERIES * width).chunks_exact(width.max(1));
+        let gathered = scratch.gathered.of_len(self.n_lanes() * width).chunks_exact(width.max(1));
         let rows = self.output.chunks_exact_mut(v.cols().max(1)).zip(gathered);
         for (row, (output, gathered)) in rows.enumerate() {
             if scratch.has_seen[row] {
                 let sum = self.pass.sum_beside_sink(scratch.max[row], scratch.sum[row]);
-                output.iter_mut().zip(gathered).for_each(|(to, &value)| *to = value / sum + R::ZERO);
+                let inverse = R::ONE / sum;
+                output.iter_mut().zip(gathered).for_each(|(to, &value)| *to = value * inverse + R::ZERO);
             } else if self.pass.sink.is_none() {
                 self.pass.fill_empty(output); // else the sink takes all the weight
+            }
+        }
+    }
+}
+
+/// Rows of `width` numbers into columns, [`STRIDE`] apart. Four rows at a time, so that four numbers are stored at once.
+fn transpose<R: Real>(rows: &[R], width: usize, columns: &mut [R]) {
+    for (group, rows) in rows.chunks((4 * width).max(1)).enumerate() {
+        for (feature, column) in columns.chunks_exact_mut(STRIDE).enumerate() {
+            let to = &mut column[4 * group..4 * group + 4];
+            if let [a, b, c, d] = to
+                && rows.len() == 4 * width
+            {
+                (*a, *b, *c, *d) = (
+                    rows[feature],
+                    rows[width + feature],
+                    rows[2 * width + feature],
+                    rows[3 * width + feature],
+                );
+            } else {
+                to.iter_mut().zip(rows.chunks_exact(width)).for_each(|(to, row)| *to = row[feature]);
             }
         }
     }

@@ -13,7 +13,7 @@ const PANEL: usize = 64;
 
 thread_local! {
     /// Room from the last call on this thread, for the next one.
-    static KEPT: [Cell<Aligned<f64>>; 2] = [const { Cell::new(Aligned::none()) }; 2];
+    static KEPT: [Cell<Aligned<f64>>; 2] = const { [const { Cell::new(Aligned::none()) }; 2] };
 }
 
 /// Numbers of room that are kept: small heads are done so soon that asking for room would be noticed.

@@ -130,3 +130,62 @@ fn divide<const FUSED: bool>(weights: &mut [f64], sum: f64) {
         *weight = remainder.mul_add(inverse, quotient);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::{SoftmaxSpec, softmax_row};
+    use super::super::every_arch;
+    use super::*;
+
+    /// The weights, maxima and sums of rows of any length on any machine.
+    fn normalized(
+        arch: pulp::Arch,
+        scores: &[f64],
+        n_k: usize,
+        sink: Option<f64>,
+    ) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        let n_rows = scores.len() / n_k;
+        let (mut weights, mut max, mut sum) = (vec![0.5; scores.len()], vec![0.5; n_rows], vec![0.5; n_rows]);
+        arch.dispatch(Normalize { scores, n_k, sink, weights: &mut weights, max: &mut max, sum: &mut sum });
+        (weights, max, sum)
+    }
+
+    #[test]
+    fn softmax_is_the_plain_one_for_any_length_and_machine() {
+        for n_k in [1, 31, 32, 33, 200] {
+            let scores: Vec<f64> = (0..n_k).map(|key| 40.0 * f64::from(key * key).sin()).collect();
+            let mut plain = vec![0.0; scores.len()];
+            let normalizer =
+                softmax_row(&scores, &vec![false; scores.len()], SoftmaxSpec::default(), &mut plain);
+            for arch in every_arch() {
+                let (weights, max, sum) = normalized(arch, &scores, scores.len(), None);
+                assert_eq!(max, [normalizer.max]);
+                assert!((sum[0] / normalizer.sum - 1.0).abs() < 1e-15, "{n_k}: {sum:?}");
+                let is_close = |(found, plain): (&f64, &f64)| (found - plain).abs() <= 2e-15 * plain.abs();
+                assert!(weights.iter().zip(&plain).all(is_close), "{n_k}: {weights:?} are not {plain:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_that_is_left_to_the_plain_form_has_a_sum_of_nan() {
+        let rows = [[1.0, f64::NEG_INFINITY], [f64::NEG_INFINITY; 2], [1.0, f64::NAN], [f64::INFINITY, 1.0]];
+        for arch in every_arch() {
+            for sink in [None, Some(0.5)] {
+                let (weights, _, sum) = normalized(arch, rows.as_flattened(), 2, sink);
+                assert_eq!([0, 1, 2, 3].map(|row| sum[row].is_nan()), [false, true, true, true]);
+                assert_eq!(weights[1], 0.0);
+            }
+        }
+    }
+
+    #[test]
+    fn a_quotient_is_that_of_the_division() {
+        let exps: Vec<f64> = (0..1000).map(|at| (-0.7 * f64::from(at)).exp()).collect();
+        for sum in [1.0, 3.0, 1.1, 49.0, 12_345.678] {
+            let mut quotients = exps.clone();
+            divide::<true>(&mut quotients, sum);
+            assert!(quotients.iter().zip(&exps).all(|(&quotient, &exp)| quotient == exp / sum), "{sum}");
+        }
+    }
+}

@@ -19,6 +19,12 @@ use super::view::MatrixView;
 /// Queries in a block: whole strips of a product, whose rows of all stages stay in the second-level cache.
 const BLOCK_QUERIES: usize = 48;
 
+/// Multiplications below which waking a thread for them costs more than it brings.
+const WORTH_A_THREAD: usize = 1 << 20;
+
+/// What a pair costs that is looked at on its own, in units of one that is not.
+const CARE: usize = 16;
+
 /// [`attend`](super::super::attend()), faster, over all threads, and stoppable: the same stages to about 10⁻¹⁵ of their size, the
 /// same blocked pairs, and exact zeros where a pair is blocked. It does not depend on the number of threads.
 ///
@@ -51,24 +57,7 @@ pub fn attend_fast(
         return Ok(attention);
     }
     let view = MaskView::new(&spec.mask, n_q, n_k, spec.position_offset, query_head);
-    let n_pairs = n_q * n_k;
-    let mut stages = Attention {
-        scale: scale_of(&spec.scoring, k.cols()),
-        raw_scores: Matrix::zeros(n_q, n_k),
-        scaled_scores: Matrix::zeros(n_q, n_k),
-        masked_scores: Matrix::zeros(if view.n_layers() == 0 { 0 } else { n_q }, n_k),
-        weights: Matrix::zeros(n_q, n_k),
-        output: Matrix::zeros(n_q, v.cols()),
-        blocked_by: if view.n_layers() == 0 {
-            BlockedBy::nothing(n_pairs)
-        } else {
-            BlockedBy::to_be_written(n_pairs)
-        },
-        row_max: vec![0.0; n_q],
-        row_sum: vec![0.0; n_q],
-        column_max: Vec::new(),
-        column_sum: Vec::new(),
-    };
+    let mut stages = stages_to_be_written(input, &view, scale_of(&spec.scoring, k.cols()));
     let transformed = match &spec.scoring {
         Scoring::General { w } => Some(q.matmul(w)), // (n_q, d_k)
         _ => None,
@@ -94,8 +83,28 @@ pub fn attend_fast(
     Ok(stages)
 }
 
-/// Multiplications per thread below which waking it costs more than it brings.
-const WORTH_A_THREAD: usize = 1 << 20;
+/// Room for every stage; for masked scores and blocked pairs only where there is a layer.
+fn stages_to_be_written(HeadInput { q, k, v }: &HeadInput, view: &MaskView<'_>, scale: f64) -> Attention {
+    let (n_q, n_k) = (q.rows(), k.rows());
+    let is_masked = view.n_layers() > 0;
+    Attention {
+        scale,
+        raw_scores: Matrix::zeros(n_q, n_k),
+        scaled_scores: Matrix::zeros(n_q, n_k),
+        masked_scores: Matrix::zeros(if is_masked { n_q } else { 0 }, n_k),
+        weights: Matrix::zeros(n_q, n_k),
+        output: Matrix::zeros(n_q, v.cols()),
+        blocked_by: if is_masked {
+            BlockedBy::to_be_written(n_q * n_k)
+        } else {
+            BlockedBy::nothing(n_q * n_k)
+        },
+        row_max: vec![0.0; n_q],
+        row_sum: vec![0.0; n_q],
+        column_max: Vec::new(),
+        column_sum: Vec::new(),
+    }
+}
 
 fn run_all(pass: &Pass<'_>, blocks: Vec<Block<'_>>, progress: &Progress) -> Result<(), Cancelled> {
     let run = |mut block: Block<'_>| {
@@ -104,8 +113,7 @@ fn run_all(pass: &Pass<'_>, blocks: Vec<Block<'_>>, progress: &Progress) -> Resu
         progress.advance(block.row_max.len());
         Ok(())
     };
-    let HeadInput { q, k, v } = pass.input;
-    if q.rows() * k.rows() * (k.cols() + v.cols()) < 2 * WORTH_A_THREAD {
+    if pass.n_multiplications() < 2 * WORTH_A_THREAD {
         blocks.into_iter().try_for_each(run)
     } else {
         blocks.into_par_iter().try_for_each(run)
@@ -141,6 +149,14 @@ struct Block<'s> {
 }
 
 impl Pass<'_> {
+    /// About how much there is to do.
+    fn n_multiplications(&self) -> usize {
+        let HeadInput { q, k, v } = self.input;
+        let is_careful =
+            self.view.n_layers() > 0 || self.spec.softcap.is_some() || self.packed.keys.is_none();
+        q.rows() * k.rows() * (k.cols() + v.cols()) * if is_careful { CARE } else { 1 }
+    }
+
     fn blocks<'s>(&self, stages: &'s mut Attention) -> Vec<Block<'s>> {
         let (n_k, d_v) = (self.input.k.rows(), self.input.v.cols());
         let pairs = BLOCK_QUERIES * n_k;

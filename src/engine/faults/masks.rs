@@ -25,14 +25,20 @@ pub(super) fn padded_rows(spec: &AttentionSpec, n_q: usize, n_k: usize) -> Vec<M
     })
 }
 
-/// The whole mask as one boolean matrix in which `true` means visible, read as if it meant blocked. Finite biases stay.
+/// The whole mask as one boolean matrix in which `true` means visible, read as if it meant blocked. It stands in place of the first
+/// layer that only says yes or no (behind all layers where there is none); the others of that kind add nothing, and biases stay.
 pub(super) fn inverted(spec: &AttentionSpec, n_q: usize, n_k: usize, query_head: usize) -> Vec<MaskRule> {
     let view = view(spec, n_q, n_k, query_head);
-    let rows = (0..n_q)
-        .map(|query| (0..n_k).map(|key| view.allows(query, key)).collect())
-        .collect::<Vec<Vec<bool>>>();
-    let boolean = MaskRule::Matrix { convention: Convention::TrueBlocks, rows };
-    [vec![boolean], finite_biases(spec, n_q, n_k, query_head)].concat()
+    let visible = |query| (0..n_k).map(|key| view.allows(query, key)).collect();
+    let rows = (0..n_q).map(visible).collect::<Vec<Vec<bool>>>();
+    let mut boolean = Some(MaskRule::Matrix { convention: Convention::TrueBlocks, rows });
+    let each = |(layer, rule): (usize, &MaskRule)| match rule {
+        rule if adds(rule) => changed_layer(&view, layer, rule, (n_q, n_k), |bias, _| finite(bias)),
+        _ => boolean.take().unwrap_or_else(|| MaskRule::Additive(Matrix::zeros(n_q, n_k))),
+    };
+    let mut mask: Vec<MaskRule> = spec.mask.iter().enumerate().map(each).collect();
+    mask.extend(boolean);
+    mask
 }
 
 /// Nothing blocked; finite biases stay.
@@ -49,7 +55,7 @@ pub(super) fn finite_biases(
     vec![MaskRule::Additive(Matrix::from_fn(n_q, n_k, |query, key| finite(view.bias(query, key))))]
 }
 
-/// `penalty` in place of −∞ for blocked pairs, biases for the others; nothing is blocked any more.
+/// `penalty` in place of −∞, added by the first layer that blocks a pair; biases stay, and nothing is blocked any more.
 pub(super) fn penalised(
     spec: &AttentionSpec,
     n_q: usize,
@@ -57,15 +63,17 @@ pub(super) fn penalised(
     query_head: usize,
     penalty: f64,
 ) -> Vec<MaskRule> {
-    if spec.mask.is_empty() {
-        return Vec::new();
-    }
     let view = view(spec, n_q, n_k, query_head);
-    let added = |query, key| if view.allows(query, key) { view.bias(query, key) } else { penalty };
-    vec![MaskRule::Additive(Matrix::from_fn(n_q, n_k, added))]
+    let each = |(layer, rule): (usize, &MaskRule)| {
+        changed_layer(&view, layer, rule, (n_q, n_k), |bias, (query, key)| {
+            let is_first = view.blocked_by(query, key) == Some(layer);
+            finite(bias) + if is_first { penalty } else { 0.0 }
+        })
+    };
+    spec.mask.iter().enumerate().map(each).collect()
 }
 
-/// Biases multiplied by the scale of the scores, since they are added before it.
+/// Biases multiplied by the scale of the scores.
 pub(super) fn scaled_biases(
     spec: &AttentionSpec,
     n_q: usize,
@@ -74,14 +82,37 @@ pub(super) fn scaled_biases(
     query_head: usize,
 ) -> Vec<MaskRule> {
     let view = view(spec, n_q, n_k, query_head);
-    if !view.has_bias() {
-        return spec.mask.clone();
-    }
     let scale = scale_of(&spec.scoring, d_k);
-    let added = |query, key| {
-        if view.allows(query, key) { view.bias(query, key) * scale } else { f64::NEG_INFINITY }
+    let scaled = |bias: f64| if bias == f64::NEG_INFINITY { bias } else { bias * scale };
+    let each = |(layer, rule): (usize, &MaskRule)| match rule {
+        MaskRule::Alibi(slopes) => MaskRule::Alibi(slopes.iter().map(|slope| slope * scale).collect()),
+        rule if adds(rule) => changed_layer(&view, layer, rule, (n_q, n_k), |bias, _| scaled(bias)),
+        rule => rule.clone(),
     };
-    vec![MaskRule::Additive(Matrix::from_fn(n_q, n_k, added))]
+    spec.mask.iter().enumerate().map(each).collect()
+}
+
+/// Whether a layer adds numbers.
+fn adds(rule: &MaskRule) -> bool {
+    matches!(rule, MaskRule::Additive(_) | MaskRule::AdditivePerHead(_) | MaskRule::Alibi(_))
+}
+
+/// A layer that adds to each pair what `change` makes of its bias (0 where it only says yes or no). Linear biases that block nothing
+/// stay what they are, so that they can be told.
+fn changed_layer(
+    view: &MaskView<'_>,
+    layer: usize,
+    rule: &MaskRule,
+    (n_q, n_k): (usize, usize),
+    change: impl Fn(f64, (usize, usize)) -> f64,
+) -> MaskRule {
+    let bias = |query, key| view.layer_bias(layer, query, key).unwrap_or(0.0);
+    let changed = Matrix::from_fn(n_q, n_k, |query, key| change(bias(query, key), (query, key)));
+    let is_same = |(at, value): (usize, &f64)| value.to_bits() == bias(at / n_k, at % n_k).to_bits();
+    match rule {
+        MaskRule::Alibi(_) if changed.data().iter().enumerate().all(is_same) => rule.clone(),
+        _ => MaskRule::Additive(changed),
+    }
 }
 
 /// A bias of −∞ blocks; without blocking there is nothing to add.

@@ -11,7 +11,7 @@ mod settings;
 
 pub use between_heads::{faulty_concat, faulty_kv_head_of, faulty_split};
 pub(super) use head::attend_with_fault;
-pub use settings::spec_in_force;
+pub use settings::{blocked_in_force, spec_in_force};
 
 /// One mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,7 +47,7 @@ pub enum Fault {
     MergeWithoutTranspose,
     /// The soft cap comes after the mask: −∞ becomes −cap, and blocked keys keep weight.
     SoftCapAfterMask,
-    /// The bias is added before scaling and shrinks with the scores.
+    /// Biases are multiplied by the scale of the scores, and shrink with them.
     BiasScaledWithScores,
     /// The sum of the exponentials is kept in `F16`: it stalls at 2048.
     SumInHalfPrecision,

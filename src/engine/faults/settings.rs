@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::super::{AttentionSpec, Scoring, SoftmaxAxis, SoftmaxForm};
+use super::super::attend::blocked_pairs;
+use super::super::{AttentionSpec, BlockedBy, MaskView, Scoring, SoftmaxAxis, SoftmaxForm};
 use super::masks::{inverted, other_corner, padded_rows, penalised, scaled_biases};
 use super::{Fault, FaultInForce};
 
@@ -43,6 +44,22 @@ pub fn spec_in_force(
         | Fault::SumInHalfPrecision => return Cow::Borrowed(spec),
     }
     Cow::Owned(changed)
+}
+
+/// Which pairs a head really blocks, by the layers of [`spec_in_force`]; what its mistake lets through is none of them.
+pub fn blocked_in_force(
+    spec: &AttentionSpec,
+    n_q: usize,
+    n_k: usize,
+    d_k: usize,
+    query_head: usize,
+) -> BlockedBy {
+    let in_force = spec_in_force(spec, n_q, n_k, d_k, query_head);
+    if in_force.fault.is_some_and(|in_force| in_force.fault.blocks_nothing()) {
+        return BlockedBy::nothing(n_q * n_k);
+    }
+    let view = MaskView::new(&in_force.mask, n_q, n_k, in_force.position_offset, query_head);
+    blocked_pairs(&view, n_q, n_k)
 }
 
 /// Another scale, where the scoring has one of its own.

@@ -65,8 +65,20 @@ pub struct MaskTrace {
     pub bias: f64,
     /// The masked score: scaled + bias, or −∞ where blocked.
     pub masked: f64,
+    /// The first layer that blocks the pair in the mask as it was meant; that of `blocked_by` unless a mistake is made.
+    pub meant: Option<usize>,
+}
+
+impl MaskTrace {
     /// The layer that should block the pair, where a mistake lets it through.
-    pub let_through: Option<usize>,
+    pub fn let_through(&self) -> Option<usize> {
+        self.meant.filter(|_| self.blocked_by.is_none())
+    }
+
+    /// Whether a mistake blocks the pair, which every layer lets through.
+    pub fn is_held_back(&self) -> bool {
+        self.blocked_by.is_some() && self.meant.is_none()
+    }
 }
 
 impl ScoreTrace {
@@ -142,8 +154,7 @@ impl Tracer<'_> {
         let bias = carry.store(self.view.bias(query, key));
         let masked =
             if blocked_by.is_some() { f64::NEG_INFINITY } else { carry.store(carry.carry(scaled + bias)) };
-        let let_through = meant.filter(|_| blocked_by.is_none());
-        MaskTrace { blocked_by, biases: biases.collect(), bias, masked, let_through }
+        MaskTrace { blocked_by, biases: biases.collect(), bias, masked, meant }
     }
 
     /// What a mistake that blocks nothing makes of a pair that layer `layer` should block.
@@ -155,7 +166,7 @@ impl Tracer<'_> {
             _ => f64::NEG_INFINITY, // and then the cap
         };
         let bias = if fault == Fault::MaskAfterSoftmax && bias.is_finite() { bias } else { 0.0 };
-        MaskTrace { blocked_by: None, biases: Vec::new(), bias, masked, let_through: Some(layer) }
+        MaskTrace { blocked_by: None, biases: Vec::new(), bias, masked, meant: Some(layer) }
     }
 }
 

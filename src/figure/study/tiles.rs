@@ -10,7 +10,7 @@ use super::super::{Anchor, MatrixId, Pin, Point, Rect, Size, Stroke};
 use super::page::Page;
 use super::row::{DIGITS_UP_TO, FEATURES_UP_TO, digits_of, row_height};
 use super::table::Table;
-use crate::engine::{Matrix, OnlineStep, Precision, TileSize, TiledAttention, attend_tiled};
+use crate::engine::{AttentionSpec, Matrix, OnlineStep, Precision, TileSize, TiledAttention, attend_tiled};
 
 /// From tile to tile, in points.
 const PITCH: f32 = 32.0;
@@ -26,7 +26,9 @@ pub fn draw(page: &mut Page<'_>) {
     let (head, query, keys) = (page.head, page.query(), tile_width(page.n_k()));
     let mut steps = Vec::new();
     let tile = TileSize { queries: page.n_q(), keys };
-    let made = attend_tiled(&head.input, page.spec(), head.query_head, tile, |step| {
+    // In f64 from the inputs of the board, whatever format its stages are stored in.
+    let spec = AttentionSpec { precision: Precision::F64, ..page.spec().clone() };
+    let made = attend_tiled(&head.input, &spec, head.query_head, tile, |step| {
         if step.query == query {
             steps.push(step);
         }

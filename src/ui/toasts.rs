@@ -83,13 +83,10 @@ impl Toast {
         let drawn = ui.scope(|ui| {
             ui.multiply_opacity(((ends - now) / FADE).clamp(0.0, 1.0) as f32);
             frame(&colors).show(ui, |ui| {
+                ui.set_max_width(WIDEST);
                 ui.horizontal(|ui| {
                     icon(ui, mark, color);
-                    // A long path wraps; the area is as wide as its widest message.
-                    ui.vertical(|ui| {
-                        ui.set_max_width(WIDEST);
-                        ui.label(RichText::new(&self.text).color(colors.ink));
-                    });
+                    ui.label(RichText::new(&self.text).color(colors.ink));
                     let cross = RichText::new("×").color(colors.muted);
                     is_dismissed = widgets::quiet_button(ui, cross, "Dismiss").clicked();
                 });

@@ -135,22 +135,10 @@ pub(super) fn resolve(
     }
     let from = if projected.context.is_some() { "the context" } else { "X" };
     let [heads_known, kv_heads_known] = counts;
-    let mut width_of = |w: &Option<Arc<Matrix>>,
-                        letter: &str,
-                        x: &Option<Arc<Matrix>>,
-                        from,
-                        b: &Option<Vec<f64>>,
-                        heads| {
-        let (name, field) = (format!("W_{}", letter.to_uppercase()), format!("input.w_{letter}"));
-        let w = w.as_deref()?;
-        let fits = x.as_deref().is_none_or(|x| takes(w, &name, &field, x, from, resolver));
-        bias(b.as_deref(), w.cols(), &format!("b_{letter}"), &name, resolver);
-        // The width of a matrix that does not fit is not to be relied on.
-        head_width(w, &name, heads?, &field, resolver).filter(|_| fits)
-    };
-    let d_q = width_of(&w_q, "q", &x, "X", b_q, heads_known);
-    let d_k = width_of(&w_k, "k", &context, from, b_k, kv_heads_known);
-    let d_v = width_of(&w_v, "v", &context, from, b_v, kv_heads_known);
+    let (x_known, context_known) = ((x.as_deref(), "X"), (context.as_deref(), from));
+    let d_q = width_of((w_q.as_deref(), "q"), x_known, b_q.as_deref(), heads_known, resolver);
+    let d_k = width_of((w_k.as_deref(), "k"), context_known, b_k.as_deref(), kv_heads_known, resolver);
+    let d_v = width_of((w_v.as_deref(), "v"), context_known, b_v.as_deref(), kv_heads_known, resolver);
     // A W_O that could not be made has been complained about.
     if !matches!(w_o, Some(None)) {
         let concat = heads_known.zip(d_v).map(|(heads, d_v)| heads * d_v);
@@ -172,6 +160,22 @@ pub(super) fn resolve(
     let (b_q, b_k, b_v, b_o) = (b_q.clone(), b_k.clone(), b_v.clone(), b_o.clone());
     let projection = Projection { x, context, w_q, w_k, w_v, b_q, b_k, b_v, w_o, b_o, sinusoidal: None };
     Some(Inputs::Projected(projection, sizes))
+}
+
+/// The width that one of W_Q, W_K and W_V gives each head, once it fits its hidden states, its bias and its heads as far as those are
+/// known.
+fn width_of(
+    (w, letter): (Option<&Matrix>, &str),
+    (x, from): (Option<&Matrix>, &str),
+    b: Option<&[f64]>,
+    heads: Option<usize>,
+    resolver: &mut Resolver<'_>,
+) -> Option<usize> {
+    let (w, name, field) = (w?, format!("W_{}", letter.to_uppercase()), format!("input.w_{letter}"));
+    let fits = x.is_none_or(|x| takes(w, &name, &field, x, from, resolver));
+    bias(b, w.cols(), &format!("b_{letter}"), &name, resolver);
+    // The width of a matrix that does not fit is not to be relied on.
+    head_width(w, &name, heads?, &field, resolver).filter(|_| fits)
 }
 
 /// x·W needs as many rows in W as x has columns.

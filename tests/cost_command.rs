@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "../src/cli/cost.rs"]
+#[path = "../src/cli/cost/mod.rs"]
 mod command;
 
 use clap::Parser;

@@ -3,7 +3,8 @@
 
 use qkv::engine::Fault;
 use qkv::figure::{
-    Drawing, Figure, FigureInput, FigureOptions, Item, MatrixId, Pin, TraceText, Writing, compose, trace_text,
+    Drawing, Figure, FigureInput, FigureOptions, Item, MatrixId, Pin, Terms, TraceText, Writing, compose,
+    trace_text,
 };
 use qkv::scene::{Orientation, Scene, evaluate, read};
 
@@ -33,7 +34,7 @@ fn traced(settings: &str, (query, key): (usize, usize)) -> TraceText {
     let scene = scene(settings);
     let evaluation = evaluate(&scene);
     let input = FigureInput::new(&scene, &evaluation);
-    trace_text(&input, 0, Pin { query, key }, Writing { decimals: 4, in_full: false }).unwrap()
+    trace_text(&input, 0, Pin { query, key }, Writing { decimals: 4, terms: Terms::Few }).unwrap()
 }
 
 fn lines(trace: &TraceText) -> String {
@@ -141,8 +142,8 @@ fn a_head_split_without_a_transpose_is_traced_to_the_row_that_it_really_came_fro
     let scene = read(text, &mut |_| Err(std::io::ErrorKind::NotFound.into())).unwrap();
     let evaluation = evaluate(&scene);
     let input = FigureInput::new(&scene, &evaluation);
-    let trace =
-        trace_text(&input, 0, Pin { query: 1, key: 0 }, Writing { decimals: 4, in_full: true }).unwrap();
+    let trace = trace_text(&input, 0, Pin { query: 1, key: 0 }, Writing { decimals: 4, terms: Terms::Every })
+        .unwrap();
     // Query 2 of head 1 is made of the third and fourth entry of the first token.
     let q = evaluation.heads[0].input.q.row(1);
     assert_eq!(q, [3.0 + 2.0 * 7.0, 4.0 + 2.0 * 8.0]);

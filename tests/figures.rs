@@ -6,7 +6,7 @@ use std::sync::Arc;
 use qkv::engine::{AttentionSpec, HeadInput, Matrix, attend};
 use qkv::figure::{
     AxisScale, ChartLine, ChartSpec, Color, Drawing, Face, Figure, FigureInput, FigureOptions, FigureTheme,
-    Item, MatrixId, Pin, Point, Rect, Study, Text, Writing, compose, compose_input, trace_text,
+    Item, MatrixId, Pin, Point, Rect, Study, Terms, Text, Writing, compose, compose_input, trace_text,
 };
 use qkv::scene::{HeadEvaluation, Orientation, Position, Scene, Stage, evaluate, read};
 
@@ -331,7 +331,7 @@ fn a_given_weight_is_told_by_its_place_in_the_row() {
         let maps = maps_of(3, 4, 1);
         let scene = read("Scene(input: Weights(file: \"m.npy\"))", &mut |_| Ok(maps.clone())).unwrap();
         let evaluation = evaluate(&scene);
-        let writing = Writing { decimals: 4, in_full: false };
+        let writing = Writing { decimals: 4, terms: Terms::Few };
         let trace = trace_text(&FigureInput::new(&scene, &evaluation), 0, Pin { query, key }, writing)?;
         Some(
             trace
@@ -610,9 +610,13 @@ fn figures_of_positions_are_well_laid_out_and_name_what_they_show() {
 fn trace_lines(text: &str, pin: Pin) -> Vec<String> {
     let scene = scene(text);
     let evaluation = evaluate(&scene);
-    let trace =
-        trace_text(&FigureInput::new(&scene, &evaluation), 0, pin, Writing { decimals: 4, in_full: false })
-            .unwrap();
+    let trace = trace_text(
+        &FigureInput::new(&scene, &evaluation),
+        0,
+        pin,
+        Writing { decimals: 4, terms: Terms::Few },
+    )
+    .unwrap();
     trace.sections.into_iter().flat_map(|section| section.lines).map(|line| line.text).collect()
 }
 
@@ -792,7 +796,7 @@ fn a_trace_in_full_leaves_out_no_term() {
     let scene = scene(text);
     let evaluation = evaluate(&scene);
     let lines = |in_full| {
-        let writing = Writing { decimals: 2, in_full };
+        let writing = Writing { decimals: 2, terms: if in_full { Terms::Every } else { Terms::Few } };
         let input = FigureInput::new(&scene, &evaluation);
         let trace = trace_text(&input, 0, Pin { query: 0, key: 0 }, writing).unwrap();
         let lines: Vec<String> =
@@ -810,11 +814,49 @@ fn a_trace_in_full_leaves_out_no_term() {
 }
 
 #[test]
+fn a_trace_figure_writes_every_term_out_on_request_up_to_64() {
+    let of_width = |d: usize, every_term| {
+        let m = |seed: u32| format!("[Randn(rows: 2, cols: {d}, seed: {seed})]");
+        let text = format!("Scene(title: \"Long\", input: Heads(q: {}, k: {}, v: {}))", m(1), m(2), m(3));
+        draw(&text, &Figure::Trace, |options| options.every_term = every_term)
+    };
+    let products = |drawing: &Drawing| {
+        drawing.description.split("Scaled score").next().unwrap().matches('·').count() - 1
+    };
+    assert_eq!(products(&of_width(64, false)), 4, "the first three and the last");
+    let whole = of_width(64, true);
+    assert_eq!(products(&whole), 64);
+    assert!(!whole.description.contains('…'), "{}", whole.description);
+    assert_well_laid_out(&whole, "every term of 64");
+    assert!(whole.size.width < 720.0, "long sums go on below: {}", whole.size.width);
+    assert_eq!(products(&of_width(65, true)), 4, "nobody reads more than 64 terms on a slide");
+}
+
+#[test]
+fn a_trace_names_the_number_that_made_its_row_not_finite() {
+    let scene_of = |q: &str, v: &str| {
+        format!(
+            "Scene(input: Heads(q: [[[1, 0], [{q}, 0]]], k: [[[1, 0], [0, 1]]], v: [[[2, 0], [{v}, 4]]]))"
+        )
+    };
+    let because = |text: &str, query| {
+        let lines = trace_lines(text, Pin { query, key: 0 });
+        lines.into_iter().filter(|line| line.contains("not finite")).collect::<Vec<_>>()
+    };
+    let spoilt = scene_of("NaN", "0");
+    assert_eq!(because(&spoilt, 1), ["not finite, because Q[2][1] is NaN"]);
+    assert_eq!(because(&spoilt, 0), [""; 0], "the other row is as good as ever");
+    assert_eq!(because(&scene_of("1", "inf"), 0), ["not finite, because V[2][1] is ∞"]);
+    let blocked = "Scene(input: Heads(q: [[[NaN]]], k: [[[1]]], v: [[[1]]]), mask: [ValidKeys(0)], softmax: (empty_rows: NotANumber))";
+    assert_eq!(because(blocked, 0), [""; 0], "the policy speaks for a row that sees nothing");
+}
+
+#[test]
 fn a_trace_goes_on_through_w_o_to_the_output_of_the_layer() {
     let bundled = qkv::scene::bundled::find("two_heads").unwrap();
     let scene = scene(bundled.text);
     let evaluation = evaluate(&scene);
-    let writing = Writing { decimals: 4, in_full: true };
+    let writing = Writing { decimals: 4, terms: Terms::Every };
     let pin = Pin { query: 2, key: 0 };
     let trace = trace_text(&FigureInput::new(&scene, &evaluation), 0, pin, writing).unwrap();
     let last = trace.sections.last().unwrap();

@@ -165,6 +165,38 @@ fn a_change_on_disk_is_read_at_once_unless_there_are_changes_here() {
 }
 
 #[test]
+fn what_is_read_again_from_disk_is_one_step_that_can_be_taken_back() {
+    let path = PathBuf::from("/lecture/scene.ron");
+    let read = |text: &str| {
+        let scene = scene::read(text, &mut |_| Err(std::io::ErrorKind::NotFound.into())).unwrap();
+        Event::SceneRead { path: path.clone(), text: text.into(), result: Ok(Arc::new(scene)) }
+    };
+    let first = scene::bundled::find("three_positions").unwrap().text;
+    let mut session = Session::new(Document::untitled());
+    session.handle(read(first));
+    assert!(!session.can_undo(), "another document begins a history of its own");
+    session.apply(set(Slot::V(0), 0, 0, 3.0));
+    let edited = session.scene().spec().clone();
+
+    let second = first.replace("title: \"", "title: \"Mended: ");
+    session.handle(read(&second));
+    assert!(session.scene().spec().title.starts_with("Mended"));
+    assert!(!session.document().is_changed());
+    session.apply(Command::Undo);
+    assert_eq!(*session.scene().spec(), edited);
+    assert!(session.document().is_changed(), "the file on disk says something else now");
+    session.apply(Command::Undo);
+    assert_eq!(session.scene().spec().title, scene::read_spec(first).unwrap().title);
+    session.apply(Command::Redo);
+    session.apply(Command::Redo);
+    assert!(!session.document().is_changed());
+
+    session.handle(read(&format!("// a remark\n{second}")));
+    session.apply(Command::Undo);
+    assert_eq!(*session.scene().spec(), edited, "a remark is no step of its own");
+}
+
+#[test]
 fn saving_keeps_comments() {
     let mut session = open("two_positions");
     let stored = Arc::clone(session.document().stored_text());

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 #![cfg(feature = "gui")]
 
+mod ui_harness;
+
 use std::sync::Arc;
 
 use egui::{Key, Modifiers, Vec2};
@@ -9,68 +11,11 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use qkv::figure::{MatrixId, Study};
 use qkv::scene::bundled;
-use qkv::session::{Centre, Checked, Command, Derived, Document, Effect, Event, Session};
-use qkv::ui::{Outbox, UiState};
-
-/// The window without a shell: commands are applied, wishes for the window are granted, effects are kept.
-struct Desk {
-    session: Session,
-    ui: UiState,
-    effects: Vec<Effect>,
-}
+use qkv::session::{Centre, Checked, Command, Derived, Document, Effect, Event, Origin, Session};
+use ui_harness::{Desk, SMALL, texts, window_of};
 
 fn window(name: &str, size: Vec2) -> Harness<'static, Desk> {
-    let session = Session::new(Document::bundled(name).unwrap());
-    let desk = Desk { session, ui: UiState::default(), effects: Vec::new() };
-    let mut installed = false;
-    let mut harness = Harness::builder().with_size(size).with_step_dt(0.02).build_ui_state(
-        move |ui, desk: &mut Desk| {
-            if !std::mem::replace(&mut installed, true) {
-                qkv::app::install_fonts(ui.ctx());
-                qkv::ui::style::install(ui.ctx());
-                ui.ctx().set_theme(egui::ThemePreference::Light);
-                // Fonts are there from the next pass on.
-                ui.ctx().request_repaint();
-                return;
-            }
-            let mut out = Outbox::default();
-            if let Some(action) = qkv::ui::pressed(ui.ctx()) {
-                out.wish(qkv::ui::Wish::Act(action));
-            }
-            qkv::ui::show(ui, &desk.session, &mut desk.ui, &mut out);
-            for wish in std::mem::take(&mut out.wishes) {
-                if let qkv::ui::Wish::Act(action) = wish {
-                    match action.command(&desk.session) {
-                        Some(command) => out.push(command),
-                        None => qkv::ui::act(action, ui.ctx(), &desk.session, &mut desk.ui, &mut out),
-                    }
-                }
-            }
-            for command in out.commands {
-                desk.effects.extend(desk.session.apply(command));
-            }
-        },
-        desk,
-    );
-    harness.run_ok();
-    harness
-}
-
-const SMALL: Vec2 = Vec2::new(1280.0, 800.0);
-
-fn texts(harness: &Harness<'_, Desk>) -> Vec<String> {
-    fn collect(shape: &egui::Shape, texts: &mut Vec<String>) {
-        match shape {
-            egui::Shape::Text(text) => texts.push(text.galley.text().to_owned()),
-            egui::Shape::Vec(shapes) => shapes.iter().for_each(|shape| collect(shape, texts)),
-            _ => {}
-        }
-    }
-    let mut texts = Vec::new();
-    for clipped in &harness.output().shapes {
-        collect(&clipped.shape, &mut texts);
-    }
-    texts
+    window_of(Session::new(Document::bundled(name).unwrap()), size)
 }
 
 fn assert_no_id_clash(harness: &Harness<'_, Desk>, what: &str) {
@@ -305,7 +250,7 @@ fn equal_and_empty_labels_do_not_confuse_the_window() {
         q: [[[1, 0], [0, 1], [1, 1], [0, 0], [2, 1]]], k: [[[1, 0], [0, 1], [1, 1], [0, 0], [2, 1]]],
         v: [[[1, 0], [0, 1], [1, 1], [0, 0], [2, 1]]]))"#;
     let scene = qkv::scene::read(text, &mut |_| Err(std::io::ErrorKind::NotFound.into())).unwrap();
-    let document = Document::new(Arc::new(scene), qkv::session::Origin::Untitled, text.into());
+    let document = Document::new(Arc::new(scene), Origin::Untitled, text.into());
     let mut harness = window("two_positions", SMALL);
     harness.state_mut().session = Session::new(document);
     harness.run_ok();
@@ -548,4 +493,20 @@ fn no_empty_chart_of_given_weights_is_offered_for_export() {
         assert!(!shown.iter().any(|text| text == absent), "{absent} in {shown:?}");
     }
     assert!(!shown.iter().any(|text| text.starts_with("Chart")), "{shown:?}");
+}
+
+/// The window of a scene that is written out here.
+fn window_on(text: &str) -> Harness<'static, Desk> {
+    let scene = qkv::scene::read(text, &mut |_| Err(std::io::ErrorKind::NotFound.into())).unwrap();
+    window_of(Session::new(Document::new(Arc::new(scene), Origin::Untitled, text.into())), SMALL)
+}
+
+#[test]
+fn a_scene_without_keys_is_said_to_have_nothing_to_count_and_nothing_is_called_wrong() {
+    let harness = window_on("Scene(input: Heads(q: [[[1, 0]]], k: [[]], v: [[]]))");
+    let shown = texts(&harness);
+    let calm =
+        shown.iter().filter(|text| text.contains("no keys, and so no values: there is nothing to count"));
+    assert_eq!(calm.count(), 2, "once in each calculator: {shown:#?}");
+    assert!(!shown.iter().any(|text| text.contains("must be") || text.contains("at least 1")), "{shown:#?}");
 }

@@ -2,21 +2,16 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 #![cfg(feature = "gui")]
 
+mod ui_harness;
+
 use egui::{Key, Modifiers, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use qkv::cost::{Configuration, KvShape, LayerGroup, LayerKind, RowTypes, StorageType, preset, presets};
 use qkv::session::{Calculate, Centre, Command, Document, Effect, Export, Phase, Session, Settings, Topic};
-use qkv::ui::{Dialog, Outbox, PathField, PathPurpose, UiState, Wish};
+use qkv::ui::{Dialog, PathField, PathPurpose, Wish};
+use ui_harness::{Desk, SMALL, window_of};
 
-struct Desk {
-    session: Session,
-    ui: UiState,
-    effects: Vec<Effect>,
-    wishes: Vec<Wish>,
-}
-
-const SMALL: Vec2 = Vec2::new(1280.0, 800.0);
 const TOPICS: [Topic; 5] =
     [Topic::Memory, Topic::Arithmetic, Topic::Generation, Topic::Speed, Topic::SideBySide];
 
@@ -26,46 +21,12 @@ fn calculators(scene: &str, size: Vec2, wishes: Vec<Calculate>) -> Harness<'stat
     for wish in wishes {
         session.apply(Command::Calculate(wish));
     }
-    let desk = Desk { session, ui: UiState::default(), effects: Vec::new(), wishes: Vec::new() };
-    let mut installed = false;
-    let mut harness = Harness::builder().with_size(size).with_step_dt(0.02).build_ui_state(
-        move |ui, desk: &mut Desk| {
-            if !std::mem::replace(&mut installed, true) {
-                qkv::app::install_fonts(ui.ctx());
-                qkv::ui::style::install(ui.ctx());
-                ui.ctx().set_theme(egui::ThemePreference::Light);
-                ui.ctx().request_repaint();
-                return;
-            }
-            let mut out = Outbox::default();
-            qkv::ui::show(ui, &desk.session, &mut desk.ui, &mut out);
-            desk.wishes.append(&mut out.wishes);
-            for command in out.commands {
-                desk.effects.extend(desk.session.apply(command));
-            }
-        },
-        desk,
-    );
-    harness.run_ok();
-    harness
+    window_of(session, size)
 }
 
+/// Everything that is written in the window.
 fn texts(harness: &Harness<'_, Desk>) -> String {
-    fn collect(shape: &egui::Shape, texts: &mut String) {
-        match shape {
-            egui::Shape::Text(text) => {
-                texts.push_str(text.galley.text());
-                texts.push('\n');
-            }
-            egui::Shape::Vec(shapes) => shapes.iter().for_each(|shape| collect(shape, texts)),
-            _ => {}
-        }
-    }
-    let mut texts = String::new();
-    for clipped in &harness.output().shapes {
-        collect(&clipped.shape, &mut texts);
-    }
-    texts
+    ui_harness::texts(harness).join("\n")
 }
 
 fn add(configuration: Configuration) -> Calculate {

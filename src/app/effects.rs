@@ -1,10 +1,10 @@
 //! What the session asks of the world: files, dialogs, the clipboard, the worker.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::disk;
 use crate::session::{Checked, Derived, Effect, Event, Export};
+use crate::ui::ToastKind;
 
 use super::dialogs::Purpose;
 use super::shell::{App, folder_of};
@@ -58,7 +58,7 @@ impl App {
                 Effect::CopyFigure(figure) => self.copy_figure(&figure),
                 Effect::CopyText(text) => {
                     self.world.wake.copy_text(text);
-                    self.toasts.info("Copied").duration(Duration::from_secs(2));
+                    self.toasts.push(ToastKind::Brief, "Copied");
                 }
                 Effect::Watch(path) => {
                     let wake = self.world.wake.clone();
@@ -97,7 +97,7 @@ impl App {
             Ok(picture) => {
                 let size = [picture.width, picture.height];
                 self.world.wake.copy_image(egui::ColorImage::from_rgba_unmultiplied(size, &picture.rgba));
-                self.toasts.info("Copied as a picture").duration(Duration::from_secs(2));
+                self.toasts.push(ToastKind::Brief, "Copied as a picture");
             }
             Err(error) => {
                 self.handle(Event::Failed(error.to_string()), None);

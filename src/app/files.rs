@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::disk;
 use crate::session::{Event, Export};
-use crate::ui::{Dialog, PathField, PathPurpose};
+use crate::ui::{Dialog, PathField, PathPurpose, ToastKind};
 
 use super::dialogs::{Outcome, Pending, Purpose, Request};
 use super::shell::{App, with_extension};
@@ -14,7 +14,7 @@ impl App {
     /// Opens a file dialog, or the path field where none can be had.
     pub(super) fn ask(&mut self, purpose: Purpose, file_name: &str, frame: Option<&eframe::Frame>) {
         if self.world.dialog.is_some() {
-            self.toasts.warning("A file dialog is already open");
+            self.toasts.push(ToastKind::Done, "A file dialog is already open");
             return;
         }
         let folder = match &purpose {

@@ -2,13 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::time::Duration;
-
-use egui_notify::Toasts;
 
 use crate::scene::bundled;
 use crate::session::{Command, Document, Event, Export, Origin, Session};
-use crate::ui::{self, Action, Outbox, PathPurpose, UiState, Wish};
+use crate::ui::{self, Action, Outbox, PathPurpose, ToastKind, Toasts, UiState, Wish};
 
 use super::dialogs::{Pending, Purpose};
 use super::picture::Picture;
@@ -79,9 +76,7 @@ impl App {
                 started: options.started,
                 title: String::new(),
             },
-            toasts: Toasts::default()
-                .with_margin(egui::vec2(16.0, 44.0))
-                .with_anchor(egui_notify::Anchor::BottomRight),
+            toasts: Toasts::default(),
         };
         app.refresh_recent();
         if let Some(notice) = options.notice {
@@ -204,11 +199,7 @@ impl App {
         }
         self.poll_dialog(frame);
         for notice in self.session.take_notices() {
-            if notice.is_error {
-                self.toasts.error(notice.text).duration(Duration::from_secs(12)).show_progress_bar(false);
-            } else {
-                self.toasts.info(notice.text).duration(Duration::from_secs(4)).show_progress_bar(false);
-            }
+            self.toasts.push(if notice.is_error { ToastKind::Failed } else { ToastKind::Done }, notice.text);
         }
     }
 

@@ -55,6 +55,9 @@ pub struct Args {
     /// Colour each query's weights up to its own largest one instead of up to 1.
     #[arg(long)]
     per_row: bool,
+    /// Write out sums of up to 64 terms in the trace; otherwise the middle of long ones is left out.
+    #[arg(long)]
+    every_term: bool,
     /// Leave out title and formula.
     #[arg(long)]
     no_title: bool,
@@ -151,6 +154,7 @@ fn figure_options(args: &Args, scene: &Scene) -> Result<FigureOptions, Failure> 
     options.title = !args.no_title;
     options.pin = args.pin.as_deref().map(|pin| pin_of(pin, scene)).transpose()?;
     options.weights_per_row = args.per_row;
+    options.every_term = args.every_term;
     options.decimals = args.decimals.unwrap_or(options.decimals);
     if options.decimals > 17 {
         return Err(Failure::Usage(format!(

@@ -82,6 +82,24 @@ impl Configuration {
         }
     }
 
+    /// The one-formula cache of a model with a single group of full layers; `None` where there is no single formula.
+    pub fn uniform_cache(&self) -> Option<CacheInputs> {
+        let [LayerGroup { layers, kind: LayerKind::Full(shape) }] = self.groups.as_slice() else {
+            return None;
+        };
+        Some(CacheInputs {
+            layers: *layers,
+            heads: self.heads,
+            kv_heads: shape.kv_heads,
+            d_k: shape.d_k,
+            d_v: shape.d_v,
+            k_type: self.types.keys,
+            v_type: self.types.values,
+            tokens: self.tokens,
+            sequences: self.sequences,
+        })
+    }
+
     /// What one of `devices` holds when heads are spread over them: its query heads and its KV heads (one each, copied,
     /// where there are fewer KV heads than devices). Latent rows have no heads and stay whole on every device; a recurrent
     /// state is split evenly.

@@ -36,21 +36,8 @@ pub fn attend(input: &HeadInput, spec: &AttentionSpec, query_head: usize) -> Att
         softmax(Precision::F64, &masked_scores, &blocked, spec.softmax, spec.sink_of(query_head)); // (n_q, n_k)
     let output = mix(&weights, &blocked, v, spec, query_head); // (n_q, d_v)
 
-    let (row_max, row_sum) = rows.iter().map(|row| (row.max, row.sum)).unzip();
-    let (column_max, column_sum) = columns.iter().map(|column| (column.max, column.sum)).unzip();
-    Attention {
-        scale,
-        raw_scores,
-        scaled_scores,
-        masked_scores,
-        weights,
-        output,
-        blocked_by,
-        row_max,
-        row_sum,
-        column_max,
-        column_sum,
-    }
+    let scores = [raw_scores, scaled_scores, masked_scores];
+    Attention::of_stages(scale, scores, (weights, rows, columns), output, blocked_by)
 }
 
 /// raw · scale, then c·tanh(s/c) if asked. Adding 0 turns −0 into 0.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::softmax::subtracted;
+use super::softmax::{Normalizer, subtracted};
 use super::{BlockedBy, Fault, FaultInForce, MaskRule, Matrix, Precision};
 
 /// How a query and a key become one number.
@@ -157,6 +157,31 @@ pub struct Attention {
 }
 
 impl Attention {
+    /// A head of its stages in their order; the numbers that normalise its rows and columns are sorted by what they are.
+    pub(super) fn of_stages(
+        scale: f64,
+        [raw_scores, scaled_scores, masked_scores]: [Matrix; 3],
+        (weights, rows, columns): (Matrix, Vec<Normalizer>, Vec<Normalizer>),
+        output: Matrix,
+        blocked_by: BlockedBy,
+    ) -> Self {
+        let (row_max, row_sum) = rows.iter().map(|row| (row.max, row.sum)).unzip();
+        let (column_max, column_sum) = columns.iter().map(|column| (column.max, column.sum)).unzip();
+        Self {
+            scale,
+            raw_scores,
+            scaled_scores,
+            masked_scores,
+            weights,
+            output,
+            blocked_by,
+            row_max,
+            row_sum,
+            column_max,
+            column_sum,
+        }
+    }
+
     /// Weights that were computed elsewhere, as a head of which nothing else is known: every other stage is empty, the output
     /// has a row per query but no columns, nothing is blocked, and no row has a maximum or a sum.
     ///

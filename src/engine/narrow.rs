@@ -79,21 +79,8 @@ fn stages(
         softmax(precision, &masked_scores, &blocked, spec.softmax, spec.sink_of(query_head)); // (n_q, n_k)
     let output = narrow.mix(&weights, &blocked, &v, spec.softmax.empty_rows, spec.sink_of(query_head)); // (n_q, d_v)
 
-    let (row_max, row_sum) = rows.iter().map(|row| (row.max, row.sum)).unzip();
-    let (column_max, column_sum) = columns.iter().map(|column| (column.max, column.sum)).unzip();
-    Attention {
-        scale,
-        raw_scores,
-        scaled_scores,
-        masked_scores,
-        weights,
-        output,
-        blocked_by,
-        row_max,
-        row_sum,
-        column_max,
-        column_sum,
-    }
+    let scores = [raw_scores, scaled_scores, masked_scores];
+    Attention::of_stages(scale, scores, (weights, rows, columns), output, blocked_by)
 }
 
 /// weights · V in one format, for weights and values that are already rounded to it; a blocked value of weight 0 is not read.

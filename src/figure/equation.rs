@@ -5,7 +5,7 @@ use super::caption::Caption;
 use super::matrix_view::MatrixView;
 use super::sizing::{self, CellPlan};
 use super::sketch::{Sketch, width};
-use super::{Anchor, Grid, Point, Size};
+use super::{Anchor, FigureInput, FigureOptions, Grid, MatrixId, Point, Size};
 
 /// Up to this many rows and columns hold digits in an equation.
 const DIGITS_UP_TO: usize = 16;
@@ -27,7 +27,19 @@ pub struct Placed {
     pub bottom: f32,
 }
 
-impl Factor<'_> {
+impl<'a> Factor<'a> {
+    /// A matrix of the scene behind its sign, its usual caption extended by `captioned`. `None` where the scene has no such matrix.
+    pub fn of(
+        sketch: &Sketch,
+        (input, options): (&FigureInput<'a>, &FigureOptions),
+        (sign, id): (&'static str, MatrixId),
+        captioned: impl FnOnce(Caption) -> Caption,
+    ) -> Option<Self> {
+        let view = MatrixView::new(input, id, options)?;
+        let caption = Caption::new(id, false, (view.values.rows(), view.values.cols()), sketch.theme);
+        Some(Self { sign, view, caption: captioned(caption) })
+    }
+
     fn plan(&self) -> CellPlan {
         let (down, across) = (self.view.down(), self.view.across());
         if down.max(across) > DIGITS_UP_TO {

@@ -5,7 +5,6 @@ use super::board::{LABEL_GAP, MARGIN, pin_row, valid_pin};
 use super::caption::{Caption, SMALL};
 use super::equation::{Factor, draw_equation};
 use super::heading::Heading;
-use super::matrix_view::MatrixView;
 use super::numbers::format_short;
 use super::single::{head_words, matrix};
 use super::sketch::Sketch;
@@ -60,8 +59,11 @@ fn rows_of_equations(
     let mut sketch = Sketch::new(options.theme.colors());
     let mut y = 0.0;
     for row in rows {
-        let factors: Vec<Factor<'_>> =
-            row.iter().filter_map(|(sign, id)| factor(&sketch, input, options, sign, *id)).collect();
+        let factor = |&(sign, id): &(&'static str, MatrixId)| {
+            let captioned = |caption| with_head(caption, id, &sketch, input, options);
+            Factor::of(&sketch, (input, options), (sign, id), captioned)
+        };
+        let factors: Vec<Factor<'_>> = row.iter().filter_map(factor).collect();
         if factors.len() == row.len() {
             y = draw_row(&mut sketch, input, options, &factors, y) + ROW_GAP;
         }
@@ -100,26 +102,22 @@ fn draw_row(
     placed.bottom
 }
 
-fn factor<'a>(
-    sketch: &Sketch,
-    input: &FigureInput<'a>,
-    options: &FigureOptions,
-    sign: &'static str,
+/// The caption of a matrix with the head that it belongs to, where there are several.
+fn with_head(
+    caption: Caption,
     id: MatrixId,
-) -> Option<Factor<'a>> {
-    let view = MatrixView::new(input, id, options)?;
-    let shape = (view.values.rows(), view.values.cols());
-    let caption = Caption::new(id, false, shape, sketch.theme);
+    sketch: &Sketch,
+    input: &FigureInput<'_>,
+    options: &FigureOptions,
+) -> Caption {
     let caption = match input.head(options.head) {
         Some(head) => caption.of_head(id, head, sketch.theme),
         None => caption,
     };
-    let several = input.heads.len() > 1 && id.is_per_head();
-    let caption = match several {
+    match input.heads.len() > 1 && id.is_per_head() {
         true => caption.with_operation(&head_words(input, options.head), sketch.theme),
         false => caption,
-    };
-    Some(Factor { sign, view, caption })
+    }
 }
 
 /// Which features turn together, and how far in one step.

@@ -5,7 +5,6 @@ use super::board::{LABEL_GAP, MARGIN, pin_row, valid_pin};
 use super::caption::{Caption, SMALL};
 use super::equation::{Factor, draw_equation};
 use super::heading::Heading;
-use super::matrix_view::MatrixView;
 use super::single::head_words;
 use super::sketch::Sketch;
 use super::{Anchor, Drawing, FigureInput, FigureOptions, Grid, MatrixId, Point, Rect, Stroke};
@@ -54,7 +53,10 @@ fn draw_row(
     let left = axis.widest(sketch) + LABEL_GAP;
     let factors: Vec<Factor<'_>> = [("", x), ("·", w), ("=", result)]
         .into_iter()
-        .filter_map(|(sign, id)| factor(sketch, input, options, sign, id))
+        .filter_map(|(sign, id)| {
+            let captioned = |caption| with_bias_and_head(caption, id, sketch, input, options);
+            Factor::of(sketch, (input, options), (sign, id), captioned)
+        })
         .collect();
     let placed = draw_equation(sketch, &factors, Point { x: left, y });
     for grid in &placed.grids {
@@ -72,15 +74,14 @@ fn draw_row(
     placed.bottom
 }
 
-fn factor<'a>(
-    sketch: &Sketch,
-    input: &FigureInput<'a>,
-    options: &FigureOptions,
-    sign: &'static str,
+/// The caption of a matrix with the bias that is added to it, and the head that it belongs to.
+fn with_bias_and_head(
+    caption: Caption,
     id: MatrixId,
-) -> Option<Factor<'a>> {
-    let view = MatrixView::new(input, id, options)?;
-    let caption = Caption::new(id, false, (view.values.rows(), view.values.cols()), sketch.theme);
+    sketch: &Sketch,
+    input: &FigureInput<'_>,
+    options: &FigureOptions,
+) -> Caption {
     let biased = input.projection.is_some_and(|projection| match id {
         MatrixId::Q | MatrixId::UnrotatedQ => projection.b_q.is_some(),
         MatrixId::K | MatrixId::UnrotatedK => projection.b_k.is_some(),
@@ -99,8 +100,7 @@ fn factor<'a>(
     let head = if several && is_result { head_words(input, options.head) } else { String::new() };
     let line =
         [words, head.as_str()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
-    let caption = if line.is_empty() { caption } else { caption.with_operation(&line, sketch.theme) };
-    Some(Factor { sign, view, caption })
+    if line.is_empty() { caption } else { caption.with_operation(&line, sketch.theme) }
 }
 
 /// Outlines the columns of W that this head takes: h · d_head up to (h + 1) · d_head.

@@ -62,6 +62,8 @@ pub struct FigureOptions {
     pub weights_per_row: bool,
     /// Whether cells of the board hold digits, up to 64 positions a side. Without them a board is small enough for any slide.
     pub digits: bool,
+    /// Whether the trace writes out sums of up to 64 terms; otherwise the middle of longer ones than 6 is left out and counted.
+    pub every_term: bool,
     /// Extent of a side of the board without digits, in points.
     pub color_side: f32,
 }
@@ -88,6 +90,7 @@ impl FigureOptions {
             softmax_rows: true,
             weights_per_row: false,
             digits: true,
+            every_term: false,
             color_side: super::sizing::COLOR_SIDE,
         }
     }

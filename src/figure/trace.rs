@@ -4,6 +4,7 @@ use super::given_trace::given_trace;
 use super::mistake_words::{mask_lines, named};
 use super::numbers::{format_number, format_short};
 use super::shorten::shorten_to_graphemes;
+use super::trace_cause::add_cause;
 use super::trace_dropout::{dropout, output_after_dropout};
 use super::trace_positions::{additions, rotations};
 use super::trace_products::{output_sum, product_sum, projections, through_w_o, vector};
@@ -78,8 +79,30 @@ impl TraceSection {
 pub struct Writing {
     /// Decimals of every number.
     pub decimals: usize,
-    /// Whether long sums and vectors are written out to the last term; otherwise their middle is left out and counted.
-    pub in_full: bool,
+    /// How long sums and vectors may be.
+    pub terms: Terms,
+}
+
+/// How many terms of a sum, or entries of a vector, are written out. What is left out is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Terms {
+    /// A few: what a narrow column shows at a glance.
+    Few,
+    /// All of them, unless there are more than so many; then a few.
+    UpTo(usize),
+    /// All of them.
+    Every,
+}
+
+impl Terms {
+    /// How many of `n` are written out, where a few are `few`.
+    pub(super) fn shown_of(self, n: usize, few: usize) -> usize {
+        match self {
+            Self::Every => n,
+            Self::UpTo(most) if n <= most => n,
+            Self::Few | Self::UpTo(_) => n.min(few),
+        }
+    }
 }
 
 /// The trace of a pair in a head. `None` where there is no such pair or head.
@@ -110,8 +133,9 @@ pub fn trace_text(input: &FigureInput<'_>, head: usize, pin: Pin, writing: Writi
     sections.push(TraceSection::new(title, mask));
     let mut softmax = softmax(&shown.softmax, (pin.query, pin.key), writing);
     softmax.lines.extend(after_softmax(input, &shown));
-    sections.push(softmax);
     let mut output = output(&shown, &beside, writing);
+    add_cause(input, head, pin.query, &mut softmax, &mut output);
+    sections.push(softmax);
     if let Some(dropped) = &head.dropped {
         let carry = shown.carry;
         let (input, spec) = (&head.input, input.spec);
@@ -154,7 +178,7 @@ fn scorer(trace: &Trace, writing: Writing) -> TraceSection {
             TraceSection::new("Raw score q · k", vec![TraceLine::plain(format!("s = {sum}"))])
         }
         ScoreTrace::Additive { units, total } => {
-            let n_shown = if writing.in_full { units.len() } else { 4 };
+            let n_shown = writing.terms.shown_of(units.len(), 4);
             let shown = units.iter().take(n_shown).enumerate().flat_map(|(i, unit)| {
                 let unit_line = TraceLine::plain(format!(
                     "unit {}: {} · tanh({} + {}) = {}",
@@ -164,7 +188,7 @@ fn scorer(trace: &Trace, writing: Writing) -> TraceSection {
                     factor(unit.from_key.total, writing.decimals),
                     short(unit.product)
                 ));
-                let operands = writing.in_full.then(|| {
+                let operands = (writing.terms == Terms::Every).then(|| {
                     let (of_query, of_key) =
                         (product_sum(&unit.from_query, writing), product_sum(&unit.from_key, writing));
                     TraceLine::muted(format!("W_q q: {of_query}; W_k k: {of_key}"))
@@ -179,7 +203,7 @@ fn scorer(trace: &Trace, writing: Writing) -> TraceSection {
             TraceSection::new("Raw score v · tanh(W_q q + W_k k)", lines)
         }
         ScoreTrace::General { transformed, product } => {
-            let n_shown = if writing.in_full { transformed.len() } else { 4 };
+            let n_shown = writing.terms.shown_of(transformed.len(), 4);
             let entry = |(i, entry): (usize, &SumOfProducts)| {
                 TraceLine::plain(format!("(q W)[{}] = {}", i + 1, product_sum(entry, writing)))
             };
@@ -322,7 +346,7 @@ const MOST_TERMS: usize = 6;
 
 /// The terms joined; in longer sums the first three and the last, with the number of those left out.
 pub(super) fn elided(writing: Writing, terms: Vec<String>, joint: &str) -> String {
-    if writing.in_full || terms.len() <= MOST_TERMS {
+    if writing.terms.shown_of(terms.len(), MOST_TERMS) == terms.len() {
         return if terms.is_empty() { "0".to_owned() } else { terms.join(joint) };
     }
     let left_out = terms.len() - 4;

@@ -2,11 +2,13 @@
 
 use super::board::{MARGIN, valid_pin};
 use super::sketch::{Sketch, Style};
-use super::trace::{LineKind, TraceText, Writing, trace_text};
+use super::trace::{LineKind, Terms, TraceText, Writing, trace_text};
 use super::{Anchor, Drawing, Face, FigureInput, FigureOptions, Label, Pin, Point, measure};
 
 /// From line to line, in points.
 const LINE: f32 = 18.0;
+/// Longer sums are shortened even where every term is asked for: nobody reads them on a slide.
+const MOST_TERMS: usize = 64;
 /// Longer lines go on below, in points.
 const WIDEST: f32 = 620.0;
 
@@ -14,7 +16,8 @@ const WIDEST: f32 = 620.0;
 pub fn trace_figure(input: &FigureInput<'_>, options: &FigureOptions) -> Drawing {
     let mut sketch = Sketch::new(options.theme.colors());
     let pin = valid_pin(input, options).unwrap_or(Pin { query: 0, key: 0 });
-    let writing = Writing { decimals: options.decimals, in_full: false };
+    let terms = if options.every_term { Terms::UpTo(MOST_TERMS) } else { Terms::Few };
+    let writing = Writing { decimals: options.decimals, terms };
     let Some(trace) = trace_text(input, options.head, pin, writing) else {
         let words = "There is no pair of a query and a key to trace.";
         sketch.text(words, sketch.muted(11.0), Point::default(), Anchor::Start);

@@ -88,7 +88,7 @@ fn turned(
             second + 1,
         ))
     };
-    let most = if writing.in_full { frequencies.len() } else { MOST_PAIRS };
+    let most = writing.terms.shown_of(frequencies.len(), MOST_PAIRS);
     let mut lines: Vec<TraceLine> = frequencies.iter().enumerate().take(most).map(line).collect();
     if frequencies.len() > most {
         lines.push(TraceLine::muted(format!("… and {} more pairs", frequencies.len() - most)));

@@ -48,7 +48,7 @@ pub fn output_sum(output: &OutputTrace, writing: Writing) -> String {
 
 /// `[2, 0]`, shortened behind the first few entries.
 pub fn vector(writing: Writing, values: &[f64], write: impl Fn(f64) -> String) -> String {
-    let most = if writing.in_full { values.len() } else { MOST_ENTRIES };
+    let most = writing.terms.shown_of(values.len(), MOST_ENTRIES);
     let shown: Vec<String> = values.iter().take(most).map(|value| write(*value)).collect();
     let more = values.len().saturating_sub(most);
     if more == 0 {
@@ -149,7 +149,7 @@ fn projected(
     (n, place): (usize, &dyn Fn(usize) -> (usize, usize)),
     writing: Writing,
 ) -> Vec<TraceLine> {
-    let most = if writing.in_full { n } else { MOST_TRACED };
+    let most = writing.terms.shown_of(n, MOST_TRACED);
     let mut lines: Vec<TraceLine> = (0..n.min(most))
         .filter_map(|i| {
             let sum = trace_product(x, w, b, place(i), Carry::Exact)?;

@@ -59,3 +59,4 @@ pub use read::{named_files, read, read_spec};
 pub use rewrite::{Rewritten, rewrite, write};
 pub use scene::Scene;
 pub use tensors::{FileError, TensorFiles};
+pub use warnings::why_not_finite;

@@ -202,6 +202,14 @@ pub(super) fn not_finite_rows(scene: &Scene, head: &HeadEvaluation, n_heads: usi
     warnings
 }
 
+/// Why the weights or the output of a query are not finite: `Q[2][1] is NaN`, the indices from 1. `None` where they are finite, and
+/// where the query sees nothing.
+pub fn why_not_finite(scene: &Scene, head: &HeadEvaluation, query: usize) -> Option<String> {
+    let HeadEvaluation { query_head, input, attention, .. } = head;
+    let cause = cause_of_non_finite(input, scene.attention_spec(), attention, *query_head, query)?;
+    Some(why(query, cause, scene, head))
+}
+
 /// The cause in words: the entry and what it holds.
 fn why(query: usize, cause: Cause, scene: &Scene, head: &HeadEvaluation) -> String {
     let HeadEvaluation { query_head, input, attention, .. } = head;

@@ -139,7 +139,10 @@ impl Session {
             },
             Command::Reload => match self.document.origin().clone() {
                 Origin::File(path) => return vec![Effect::ReadScene(path)],
-                Origin::Bundled(name) => return self.navigate(Command::OpenBundled(name)),
+                Origin::Bundled(name) => match Document::bundled(name) {
+                    Ok(document) => return self.reload(document),
+                    Err(reason) => self.say(true, reason),
+                },
                 Origin::Untitled => {}
             },
             Command::Quit => return vec![Effect::Quit],
@@ -238,6 +241,21 @@ impl Session {
         effects
     }
 
+    /// Shows what is stored now of the document that is open. What it replaces is one step back, and so are the steps before.
+    fn reload(&mut self, document: Document) -> Vec<Effect> {
+        let (head, pin) = (self.head, self.pin);
+        let before = Arc::clone(self.document.scene());
+        let mut history = std::mem::take(&mut self.history);
+        if before.spec() != document.scene().spec() {
+            history.record(before, 0);
+        }
+        let effects = self.open(document);
+        self.history = history;
+        (self.head, self.pin) = (head, pin.or(self.pin));
+        self.keep_selection_inside();
+        effects
+    }
+
     fn scene_read(
         &mut self,
         path: PathBuf,
@@ -247,13 +265,8 @@ impl Session {
         match result {
             Ok(scene) => {
                 let was_open = self.document.path() == Some(path.as_path());
-                let (head, pin) = (self.head, self.pin);
-                let effects = self.open(Document::new(scene, origin_of(path), text));
-                if was_open {
-                    (self.head, self.pin) = (head, pin.or(self.pin));
-                    self.keep_selection_inside();
-                }
-                effects
+                let document = Document::new(scene, origin_of(path), text);
+                if was_open { self.reload(document) } else { self.open(document) }
             }
             // A configuration of the calculators that was opened or dropped like a scene.
             Err(_) if text.trim_start().starts_with("Configuration") => {

@@ -8,6 +8,7 @@ use crate::cost::{
     Unit, cache_over_tokens, grouped, growth,
 };
 use crate::figure::{AxisScale, ticks};
+use crate::scene::Scene;
 use crate::session::{Calculate, Centre, Command, Session, Topic};
 
 use super::kept::Kept;
@@ -68,7 +69,7 @@ fn complexity(ui: &mut Ui, session: &Session, state: &mut CostsState, out: &mut 
     });
     match kept.as_ref() {
         Ok(kept) => complexity_figures(ui, kept),
-        Err(error) => refusal(ui, error),
+        Err(error) => refusal(ui, session.scene(), error),
     }
 }
 
@@ -162,7 +163,7 @@ fn cache(ui: &mut Ui, session: &Session, state: &mut CostsState, out: &mut Outbo
     });
     match kept.as_ref() {
         Ok(kept) => cache_figures(ui, inputs, kept),
-        Err(error) => refusal(ui, error),
+        Err(error) => refusal(ui, session.scene(), error),
     }
 }
 
@@ -275,9 +276,23 @@ fn row(ui: &mut Ui, label: &str, value: &str, remark: &str, hover: &str) {
     });
 }
 
-fn refusal(ui: &mut Ui, error: &CostError) {
-    let color = Colors::in_use(ui).bad;
-    ui.label(RichText::new(error.to_string()).color(color));
+/// A scene that lacks something to count is no mistake; sizes that no attention has are one.
+fn refusal(ui: &mut Ui, scene: &Scene, error: &CostError) {
+    match nothing_to_count(scene) {
+        Some(words) => _ = widgets::caption(ui, words),
+        None => _ = ui.label(RichText::new(error.to_string()).color(Colors::in_use(ui).bad)),
+    }
+}
+
+/// What a scene has none of, so that no multiply-adds and no bytes can be counted.
+fn nothing_to_count(scene: &Scene) -> Option<&'static str> {
+    match (scene.n_q(), scene.n_k(), scene.d_k(), scene.d_v()) {
+        (_, 0, _, _) => Some("This scene has no keys, and so no values: there is nothing to count."),
+        (0, ..) => Some("This scene has no queries: there is nothing to count."),
+        (_, _, 0, _) => Some("The keys of this scene have no columns: there is nothing to count."),
+        (.., 0) => Some("The values of this scene have no columns: there is nothing to count."),
+        _ => None,
+    }
 }
 
 fn short(value: f64, unit: &str) -> String {

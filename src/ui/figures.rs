@@ -6,8 +6,8 @@ use egui::Theme;
 
 use crate::export::{ExportOptions, Format, Ground, TextMode};
 use crate::figure::{
-    Drawing, Figure, FigureInput, FigureOptions, FigureTheme, MatrixId, Pin, Study, TraceText, Writing,
-    compose, trace_text,
+    Drawing, Figure, FigureInput, FigureOptions, FigureTheme, MatrixId, Pin, Study, Terms, TraceText,
+    Writing, compose, trace_text,
 };
 use crate::scene::Stage;
 use crate::session::{Centre, Command, Derived, FigureExport, Session};
@@ -299,6 +299,7 @@ impl PartialEq for TraceKey {
 /// The arithmetic behind a pair of the head on screen.
 pub fn fresh_trace(session: &Session, pin: Pin, in_full: bool) -> Option<TraceText> {
     let input = FigureInput::new(session.scene(), session.evaluation());
-    let writing = Writing { decimals: session.scene().spec().view.decimals, in_full };
+    let terms = if in_full { Terms::Every } else { Terms::Few };
+    let writing = Writing { decimals: session.scene().spec().view.decimals, terms };
     trace_text(&input, session.head(), pin, writing)
 }

@@ -96,18 +96,8 @@ impl Faulty<'_> {
         let sink = spec.sink_of(self.query_head);
         let (weights, rows, columns) = softmax(precision, &masked, &nothing, spec.softmax, sink);
         let output = self.mix(&weights, &nothing);
-        let (row_max, row_sum) = rows.iter().map(|row| (row.max, row.sum)).unzip();
-        let (column_max, column_sum) = columns.iter().map(|column| (column.max, column.sum)).unzip();
-        Attention {
-            masked_scores: masked,
-            weights,
-            output,
-            row_max,
-            row_sum,
-            column_max,
-            column_sum,
-            ..before
-        }
+        let scores = [before.raw_scores, before.scaled_scores, masked];
+        Attention::of_stages(before.scale, scores, (weights, rows, columns), output, before.blocked_by)
     }
 
     /// Each exponential is added to a running sum that is rounded to `F16` every time.

@@ -2,7 +2,7 @@
 
 use crate::cost::{
     Bytes, CacheInputs, CacheReport, Configuration, ConfigurationReport, CostError, Engine, Formula,
-    LargestContext, LayerGroup, LayerKind, Quantity, Unit, shared_prefix,
+    LargestContext, Quantity, Unit, shared_prefix,
 };
 use crate::session::Settings;
 
@@ -74,20 +74,7 @@ fn groups(report: &ConfigurationReport) -> Vec<Section> {
 
 /// The same query heads with as many KV heads, fewer, and one.
 fn sharing(configuration: &Configuration) -> Option<Result<Section, CostError>> {
-    let [LayerGroup { layers, kind: LayerKind::Full(shape) }] = configuration.groups.as_slice() else {
-        return None;
-    };
-    let inputs = CacheInputs {
-        layers: *layers,
-        heads: configuration.heads,
-        kv_heads: shape.kv_heads,
-        d_k: shape.d_k,
-        d_v: shape.d_v,
-        k_type: configuration.types.keys,
-        v_type: configuration.types.values,
-        tokens: configuration.tokens,
-        sequences: configuration.sequences,
-    };
+    let inputs = configuration.uniform_cache()?;
     let row = |name: &'static str, kv_heads: u64| {
         let report = CacheReport::new(&CacheInputs { kv_heads, ..inputs.clone() })?;
         let bytes =

@@ -10,7 +10,9 @@ use super::{UiState, computing};
 
 /// Draws the bar.
 pub fn show(ui: &mut Ui, session: &Session, state: &UiState) {
-    let are_late = computing::checks_are_late(state);
+    // While the board is that of a scene before, so are its checks and warnings.
+    let is_covered = computing::covers(session, state);
+    let are_late = is_covered || computing::checks_are_late(state);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 5.0;
         for (check, outcome) in session.checks() {
@@ -21,7 +23,9 @@ pub fn show(ui: &mut Ui, session: &Session, state: &UiState) {
             }
             ui.add_space(13.0);
         }
-        warnings(ui, session);
+        if !is_covered {
+            warnings(ui, session);
+        }
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let color = Colors::in_use(ui).muted;
             ui.add(egui::Label::new(RichText::new(sizes(session)).small().color(color)).truncate());
@@ -104,7 +108,7 @@ fn warnings(ui: &mut Ui, session: &Session) {
 }
 
 fn sizes(session: &Session) -> String {
-    let scene = session.scene();
+    let scene = session.document().scene();
     let plural = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
     let mut parts = vec![plural(scene.n_q(), "query", "queries"), plural(scene.n_k(), "key", "keys")];
     if !scene.gives_weights() {

@@ -136,7 +136,7 @@ fn stopped(ui: &mut Ui, session: &Session, out: &mut Outbox) {
     ui.horizontal(|ui| {
         ui.vertical(|ui| {
             ui.set_max_width(ui.available_width() - 90.0);
-            let text = "The evaluation was stopped; the board, the checks and the trace are those of the scene before.";
+            let text = "The evaluation was stopped; the board behind is that of the scene before.";
             ui.add(egui::Label::new(RichText::new(text).color(colors.ink)).wrap());
             caption(ui, awaited(session));
         });

@@ -95,11 +95,15 @@ pub fn show(ui: &mut Ui, session: &Session, state: &mut UiState, out: &mut Outbo
             });
         }
         if state.layout.inspector {
-            Panel::right("inspector")
-                .frame(side)
-                .default_size(306.0)
-                .size_range(260.0..=560.0)
-                .show(ui, |ui| inspector::show(ui, session, state, out));
+            Panel::right("inspector").frame(side).default_size(306.0).size_range(260.0..=560.0).show(
+                ui,
+                |ui| {
+                    if computing::covers(session, state) {
+                        ui.set_opacity(0.45); // as the board that it speaks of
+                    }
+                    inspector::show(ui, session, state, out);
+                },
+            );
         }
     }
     CentralPanel::default().frame(Frame::new().fill(colors.paper)).show(ui, |ui| match session.problem() {

@@ -1,5 +1,6 @@
 //! What the session asks of the world: files, dialogs, the clipboard, the worker.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::disk;
@@ -28,30 +29,7 @@ impl App {
                     let read = disk::read_scene(&path);
                     self.handle(Event::SceneRead { path, text: read.text, result: read.result }, frame);
                 }
-                Effect::WriteScene { path, text, expected } => {
-                    let found = expected.as_ref().and_then(|_| std::fs::read_to_string(&path).ok());
-                    if found.is_some_and(|found| expected.is_some_and(|expected| found != *expected)) {
-                        self.handle(Event::FoundChanged(path), frame);
-                        continue;
-                    }
-                    let from = self.session.document().path().map(folder_of).unwrap_or_default();
-                    let scene = Arc::clone(self.session.document().scene());
-                    match disk::write_whole(&path, text.as_bytes()) {
-                        Ok(()) => {
-                            let brought = disk::bring_files_along(&scene, &from, &folder_of(&path));
-                            self.handle(Event::Saved { path, text }, frame);
-                            if let Err(sentence) = brought {
-                                self.handle(
-                                    Event::Failed(format!("The scene was saved, but {sentence}")),
-                                    frame,
-                                );
-                            }
-                        }
-                        Err(error) => {
-                            self.handle(Event::SaveFailed { path, reason: error.to_string() }, frame);
-                        }
-                    }
-                }
+                Effect::WriteScene { path, text, expected } => self.write_scene(path, text, expected, frame),
                 Effect::Evaluate { revision, scene } => self.evaluate(revision, scene),
                 Effect::Check(derived) => self.check(derived),
                 Effect::StopComputing => self.world.worker.stop(),
@@ -73,6 +51,30 @@ impl App {
                     self.world.wake.send_viewport_cmd(egui::ViewportCommand::Close);
                 }
             }
+        }
+    }
+
+    /// Writes the scene, unless its file holds something else than what is known of it; tensor files come along.
+    fn write_scene(
+        &mut self,
+        path: PathBuf,
+        text: Arc<str>,
+        expected: Option<Arc<str>>,
+        frame: Option<&eframe::Frame>,
+    ) {
+        let found = expected.as_ref().and_then(|_| std::fs::read_to_string(&path).ok());
+        if found.is_some_and(|found| expected.is_some_and(|expected| *found != *expected)) {
+            return self.handle(Event::FoundChanged(path), frame);
+        }
+        let from = self.session.document().path().map(folder_of).unwrap_or_default();
+        let scene = Arc::clone(self.session.document().scene());
+        if let Err(error) = disk::write_whole(&path, text.as_bytes()) {
+            return self.handle(Event::SaveFailed { path, reason: error.to_string() }, frame);
+        }
+        let brought = disk::bring_files_along(&scene, &from, &folder_of(&path));
+        self.handle(Event::Saved { path, text }, frame);
+        if let Err(sentence) = brought {
+            self.handle(Event::Failed(format!("The scene was saved, but {sentence}")), frame);
         }
     }
 

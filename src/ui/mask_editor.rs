@@ -87,23 +87,7 @@ fn numbers(
         MaskRule::Window { left, right } => window(ui, (*left, *right), layer, state, out),
         MaskRule::PaddedKeys(padded) => flags(ui, scene, padded, layer, out),
         MaskRule::Documents(documents) => document_numbers(ui, documents, layer, state, out),
-        MaskRule::Matrix { convention, rows } => {
-            if ui
-                .small_button("Read it the other way")
-                .on_hover_text("What true means in this mask")
-                .clicked()
-            {
-                let convention = match convention {
-                    Convention::TrueAllows => Convention::TrueBlocks,
-                    Convention::TrueBlocks => Convention::TrueAllows,
-                };
-                out.edit(Edit::SetMask(layer, MaskRule::Matrix { convention, rows: rows.clone() }));
-            }
-            let convention = *convention;
-            boolean_grid(ui, convention, rows, out, |rows| {
-                Edit::SetMask(layer, MaskRule::Matrix { convention, rows })
-            });
-        }
+        MaskRule::Matrix { convention, rows } => matrix(ui, *convention, rows, layer, out),
         MaskRule::Global(positions) => {
             global_positions(ui, scene, positions, layer, out);
         }
@@ -111,13 +95,7 @@ fn numbers(
             additive_grid(ui, bias, state, out, |bias| Edit::SetMask(layer, MaskRule::Additive(bias)));
         }
         MaskRule::MatrixPerHead { convention, heads } => {
-            let (Some(rows), convention) = (heads.get(head), *convention) else { return };
-            of_head(ui, head, heads.len());
-            boolean_grid(ui, convention, rows, out, |rows| {
-                let mut heads = heads.clone();
-                heads[head] = rows;
-                Edit::SetMask(layer, MaskRule::MatrixPerHead { convention, heads })
-            });
+            matrix_of_head(ui, (*convention, heads), head, layer, out);
         }
         MaskRule::AdditivePerHead(heads) => {
             let Some(bias) = heads.get(head) else { return };
@@ -130,6 +108,38 @@ fn numbers(
         }
         MaskRule::Alibi(slopes) => slope(ui, slopes, head, layer, state, out),
     }
+}
+
+/// A boolean mask, and the other way of reading it.
+fn matrix(ui: &mut Ui, convention: Convention, rows: &[Vec<bool>], layer: usize, out: &mut Outbox) {
+    let hint = "What true means in this mask";
+    if ui.small_button("Read it the other way").on_hover_text(hint).clicked() {
+        let convention = match convention {
+            Convention::TrueAllows => Convention::TrueBlocks,
+            Convention::TrueBlocks => Convention::TrueAllows,
+        };
+        out.edit(Edit::SetMask(layer, MaskRule::Matrix { convention, rows: rows.to_vec() }));
+    }
+    boolean_grid(ui, convention, rows, out, |rows| {
+        Edit::SetMask(layer, MaskRule::Matrix { convention, rows })
+    });
+}
+
+/// The boolean mask of the head on screen.
+fn matrix_of_head(
+    ui: &mut Ui,
+    (convention, heads): (Convention, &[Vec<Vec<bool>>]),
+    head: usize,
+    layer: usize,
+    out: &mut Outbox,
+) {
+    let Some(rows) = heads.get(head) else { return };
+    of_head(ui, head, heads.len());
+    boolean_grid(ui, convention, rows, out, |rows| {
+        let mut heads = heads.to_vec();
+        heads[head] = rows;
+        Edit::SetMask(layer, MaskRule::MatrixPerHead { convention, heads })
+    });
 }
 
 #[expect(clippy::too_many_arguments, reason = "one row of the panel; every argument is one of its parts")]

@@ -6,7 +6,7 @@ use crate::scene::Scene;
 
 /// The number format of the scene as the calculators name it.
 fn format_of(scene: &Scene) -> StorageType {
-    match scene.spec().precision {
+    match scene.attention_spec().precision {
         Precision::F64 => StorageType::f64,
         Precision::F32 => StorageType::f32,
         Precision::Bf16 => StorageType::bf16,
@@ -15,7 +15,7 @@ fn format_of(scene: &Scene) -> StorageType {
 }
 
 fn bytes_per_number(scene: &Scene) -> u64 {
-    match scene.spec().precision {
+    match scene.attention_spec().precision {
         Precision::F64 => 8,
         Precision::F32 => 4,
         Precision::Bf16 | Precision::F16 => 2,

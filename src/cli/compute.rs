@@ -4,12 +4,13 @@ use std::io::{BufWriter, Write};
 
 use clap::ValueEnum;
 
-use crate::engine::{Matrix, Progress};
+use crate::engine::Matrix;
 use crate::figure::{FigureInput, MatrixId, labels_of};
-use crate::scene::{Evaluation, OutputScene, Outputs, Scene, Stage, evaluate};
+use crate::scene::{Evaluation, OutputScene, Outputs, Scene, Stage, evaluate_with};
 
 use super::compute_json as json;
 use super::matrix_text::{Labelled, write_csv, write_text};
+use super::waiting::with_progress;
 use super::{Failure, load};
 
 /// Arguments of `qkv compute`.
@@ -53,7 +54,8 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> Result<(), 
 fn every_stage(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> Result<(), Failure> {
     let scene = load::scene(&args.scene)?;
     check_head(args, scene.heads())?;
-    let evaluation = evaluate(&scene);
+    let evaluation = with_progress(err, |progress| evaluate_with(&scene, progress))
+        .map_err(|error| Failure::Input(error.to_string()))?;
     if args.format == Format::Json {
         return json::write(&json::Whole::of(&scene, &evaluation), out);
     }
@@ -66,7 +68,8 @@ fn every_stage(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> Result<
 fn output_only(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> Result<(), Failure> {
     let scene = load::output_scene(&args.scene)?;
     check_head(args, scene.heads())?;
-    let outputs = scene.output(&Progress::default()).map_err(|error| Failure::Input(error.to_string()))?;
+    let outputs = with_progress(err, |progress| scene.output(progress))
+        .map_err(|error| Failure::Input(error.to_string()))?;
     if args.format == Format::Json {
         return json::write(&json::OutputOnly::of(&scene, &outputs), out);
     }

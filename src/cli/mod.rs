@@ -12,6 +12,7 @@ mod load;
 mod matrix_text;
 mod render;
 mod scenes;
+mod waiting;
 #[cfg(feature = "gui")]
 mod window;
 

@@ -33,6 +33,8 @@ pub struct ExportState {
     pub live_text: bool,
     /// Stages and digits of the board; nothing is as on screen.
     pub form: Option<BoardForm>,
+    /// Whether a trace is written to the last term; nothing is as in the inspector.
+    pub every_term: Option<bool>,
     /// Whether the width was set by hand; otherwise it follows the figure's own size.
     pub own_width: bool,
 }
@@ -47,6 +49,7 @@ impl ExportState {
             dpi: 300.0,
             transparent: true,
             theme: FigureTheme::Light,
+            every_term: None,
             live_text: false,
             form: None,
             own_width: false,
@@ -86,7 +89,8 @@ pub fn show(
     let mut open = true;
     let drawing = {
         let form = export.form.clone().or_else(|| state.figures.form_on_screen().cloned());
-        state.figures.for_export(session, export.choice, export.theme, form.as_ref())
+        let every_term = export.every_term.unwrap_or(state.trace_in_full);
+        state.figures.for_export(session, export.choice, export.theme, form.as_ref(), every_term)
     };
     if !export.own_width {
         export.width_cm = cm_from_pt(drawing.size.width);
@@ -99,7 +103,7 @@ pub fn show(
             ui.vertical(|ui| {
                 ui.set_width(270.0);
                 let on_screen = state.figures.form_on_screen().cloned();
-                controls(ui, session, on_screen, &mut export, &drawing);
+                controls(ui, session, (on_screen, state.trace_in_full), &mut export, &drawing);
                 ui.add_space(10.0);
                 buttons(ui, session, &export, &drawing, out, &mut open);
             });
@@ -118,7 +122,7 @@ fn cm_from_pt(pt: f32) -> f32 {
 fn controls(
     ui: &mut Ui,
     session: &Session,
-    on_screen: Option<BoardForm>,
+    (on_screen, trace_in_full): (Option<BoardForm>, bool),
     export: &mut ExportState,
     drawing: &Drawing,
 ) {
@@ -137,6 +141,9 @@ fn controls(
     });
     if export.choice == FigureChoice::Board {
         board_form(ui, session, on_screen, export);
+    }
+    if export.choice == FigureChoice::Trace {
+        terms(ui, trace_in_full, export);
     }
     let formats = [(Format::Svg, "SVG"), (Format::Pdf, "PDF"), (Format::Png, "PNG")];
     let hint = "SVG and PDF stay sharp at every size; PNG is a picture";
@@ -284,6 +291,17 @@ const MATRICES: [MatrixId; 11] = [
     MatrixId::OutputBeforeDropout,
     MatrixId::FinalOutput,
 ];
+
+/// Whether sums are written out.
+fn terms(ui: &mut Ui, as_in_inspector: bool, export: &mut ExportState) {
+    let options = [(false, "shortened"), (true, "every term")];
+    let current = export.every_term.unwrap_or(as_in_inspector);
+    if let Some(every) =
+        choice(ui, "Sums", &options, current, "Long sums, with their middle left out or whole")
+    {
+        export.every_term = Some(every);
+    }
+}
 
 /// Which stages of the board are written, and whether with digits. What is on screen depends on the window's size; a slide
 /// need not.

@@ -200,8 +200,9 @@ impl Figures {
         choice: FigureChoice,
         theme: FigureTheme,
         form: Option<&BoardForm>,
+        every_term: bool,
     ) -> Arc<Drawing> {
-        let options = self.options(session, theme, form);
+        let options = FigureOptions { every_term, ..self.options(session, theme, form) };
         self.drawing(session, choice.figure(session), options)
     }
 
@@ -210,7 +211,7 @@ impl Figures {
         let choice = in_centre(session);
         let theme = FigureTheme::Light;
         Command::CopyFigure(Arc::new(FigureExport {
-            drawing: self.for_export(session, choice, theme, self.form.clone().as_ref()),
+            drawing: self.for_export(session, choice, theme, self.form.clone().as_ref(), false),
             format: Format::Png,
             options: ExportOptions {
                 dpi: 300.0,

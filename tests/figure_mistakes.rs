@@ -223,3 +223,31 @@ fn a_narrow_format_shows_what_is_computed_and_what_is_stored() {
     let trace = lines(&traced("precision: Bf16", (2, 2)));
     assert!(trace.contains("2 / √2 = 1.4142, stored in bf16: 1.4141"), "{trace}");
 }
+
+#[test]
+fn a_soft_cap_that_comes_last_is_shown_for_visible_pairs_too() {
+    let trace = lines(&traced("mask: [Causal(TopLeft)], softcap: 2, fault: SoftCapAfterMask", (2, 2)));
+    assert!(trace.contains("the soft cap comes last: 2 · tanh(1.4142 / 2) = 1.2177"), "{trace}");
+}
+
+#[test]
+fn an_empty_row_beside_a_sink_names_the_sink_and_no_policy() {
+    let trace = lines(&traced("mask: [ValidKeys(0)], sinks: [0.5], softmax: (empty_rows: Uniform)", (0, 0)));
+    assert!(trace.contains("nothing is visible: the sink takes everything"), "{trace}");
+    assert!(!trace.contains("policy"), "{trace}");
+}
+
+#[test]
+fn what_is_let_through_is_not_called_visible() {
+    let trace = lines(&traced("mask: [Causal(TopLeft)], fault: InvertedBoolean", (0, 2)));
+    assert!(!trace.contains("\nvisible"), "{trace}");
+    let overflows = lines(&traced("mask: [Causal(TopLeft)], fault: MinusOneBillion, precision: F16", (0, 2)));
+    assert!(overflows.contains("becomes −∞"), "{overflows}");
+}
+
+#[test]
+fn weights_and_outputs_of_a_narrow_format_say_what_is_stored() {
+    let trace = lines(&traced("precision: Bf16", (0, 0)));
+    assert!(trace.contains("= 0.4011, stored in bf16: 0.4004"), "{trace}");
+    assert!(trace.contains(", as stored in bf16"), "{trace}");
+}

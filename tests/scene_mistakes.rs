@@ -228,3 +228,18 @@ fn what_is_off_by_less_than_the_shown_digits_is_said_so() {
     let rounding = evaluate(&three("fault: NaiveExp,")).warnings[0].clone();
     assert!(rounding.ends_with("no exponential overflows here"), "{rounding}");
 }
+
+#[test]
+fn dropout_reads_nothing_that_a_mistake_hides() {
+    let text = "Scene(input: Heads(q: [[[1, 0], [0, 1], [1, 1]]], k: [[[1, 0], [0, 1], [1, 1]]], \
+                v: [[[inf, 1], [2, 1], [3, 4]]]), mask: [Causal(TopLeft)], fault: InvertedBoolean, \
+                dropout: (rate: 0.3, seed: 1))";
+    let evaluation = evaluate(&scene(text));
+    assert!(evaluation.output.row(0).iter().all(|value| value.is_finite()), "{:?}", evaluation.output);
+}
+
+#[test]
+fn sinks_over_the_queries_take_nothing_and_no_warning_says_so() {
+    let warnings = evaluate(&three("mask: [ValidKeys(0)], sinks: [1], fault: SoftmaxOverQueries,")).warnings;
+    assert!(!warnings.iter().any(|warning| warning.contains("the sink takes everything")), "{warnings:?}");
+}

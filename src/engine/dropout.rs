@@ -2,8 +2,9 @@
 
 use rand_mt::Mt;
 
+use super::attend::blocked_pairs;
 use super::narrow::mix_in;
-use super::{Attention, AttentionSpec, Matrix};
+use super::{Attention, AttentionSpec, BlockedBy, Fault, MaskView, Matrix};
 
 /// How many weights are dropped, and which: what `np.random.seed(seed)` makes of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,7 +64,7 @@ impl Dropout {
         (0..n_pairs).map(|_| uniform(&mut generator) >= self.rate).collect()
     }
 
-    /// The head after dropout, stored in the precision of `spec`. A value whose weight is dropped is not read, and neither is
+    /// The head after dropout, stored in the precision of `spec`, the settings [in force](super::spec_in_force). A value whose weight is dropped is not read, and neither is
     /// that of a blocked pair of weight 0.
     ///
     /// # Panics
@@ -82,11 +83,26 @@ impl Dropout {
             let is_kept = kept[query * n_k + key];
             if is_kept { stored(attention.weights.get(query, key) / (1.0 - self.rate)) } else { 0.0 }
         }); // (n_q, n_k)
-        let blocked = attention.blocked_by.iter().map(|layer| layer.is_some());
-        let left_out: Vec<bool> = kept.iter().zip(blocked).map(|(kept, blocked)| !kept || blocked).collect();
+        let blocked = really_blocked(attention, spec, query_head);
+        let is_blocked = blocked.iter().map(|layer| layer.is_some());
+        let left_out: Vec<bool> =
+            kept.iter().zip(is_blocked).map(|(kept, is_blocked)| !kept || is_blocked).collect();
         let v = v.map(|value| spec.precision.round(value));
         let output = mix_in(&weights, &left_out, &v, spec, query_head); // (n_q, d_v)
         Dropped { dropout: self, kept, weights, output }
+    }
+}
+
+/// The pairs that the head does not read, whatever its mistake makes of the mask that was meant.
+fn really_blocked(attention: &Attention, spec: &AttentionSpec, query_head: usize) -> BlockedBy {
+    let (n_q, n_k) = (attention.weights.rows(), attention.weights.cols());
+    match spec.fault.map(|in_force| in_force.fault) {
+        Some(Fault::MaskAfterSoftmax) => attention.blocked_by.clone(),
+        Some(Fault::MaskMultiplied | Fault::SoftCapAfterMask) => BlockedBy::nothing(n_q * n_k),
+        _ => {
+            let view = MaskView::new(&spec.mask, n_q, n_k, spec.position_offset, query_head);
+            blocked_pairs(&view, n_q, n_k)
+        }
     }
 }
 

@@ -55,8 +55,11 @@ pub fn mask_lines(
     }
     if let Some(layer) = trace.mask.let_through() {
         let is_settings = computed.fault().is_none();
-        let verdict = if is_settings { verdict(computed, head, trace, decimals, true) } else { Vec::new() };
-        return [verdict, let_through(meant, layer, fault, trace, decimals)].concat();
+        let mut added = if is_settings { verdict(computed, head, trace, decimals, true) } else { Vec::new() };
+        // "visible" is what should not be; only what is added is of interest.
+        added.retain(|line| !line.text.starts_with("visible"));
+        let has_score = !added.is_empty();
+        return [added, let_through(meant, layer, (fault, has_score), trace, decimals)].concat();
     }
     if trace.mask.blocked_by.is_some() {
         // Blocked as it was meant, and so by the layer that was meant.
@@ -64,14 +67,24 @@ pub fn mask_lines(
         trace.mask.blocked_by = trace.mask.meant;
         return verdict(meant, head, &trace, decimals, false);
     }
-    verdict(computed, head, trace, decimals, true)
+    let mut lines = verdict(computed, head, trace, decimals, true);
+    if let (Fault::SoftCapAfterMask, Some(cap)) = (fault, trace.soft_cap) {
+        let (c, before) = (format_short(cap.cap, decimals), format_number(cap.before, decimals));
+        let after = format_number(cap.after, decimals);
+        // The verdict's score is that after the cap, which is told here.
+        lines.retain(|line| !line.text.starts_with("masked score"));
+        lines.push(TraceLine::result(format!(
+            "the soft cap comes last: {c} · tanh({before} / {c}) = {after}"
+        )));
+    }
+    lines
 }
 
 /// Which layer should block the pair, and the score that it has instead of −∞.
 fn let_through(
     input: &FigureInput<'_>,
     layer: usize,
-    fault: Fault,
+    (fault, has_score): (Fault, bool),
     trace: &Trace,
     decimals: usize,
 ) -> Vec<TraceLine> {
@@ -88,7 +101,10 @@ fn let_through(
             format!("the soft cap comes last: {c} · tanh(−∞ / {c}) = {masked}")
         }
         // The verdict says what is added, and what comes of it.
-        (Fault::MinusTenThousand | Fault::MinusOneBillion, _) => return vec![TraceLine::result(should)],
+        _ if trace.mask.masked == f64::NEG_INFINITY => {
+            "the number is beyond the format and becomes −∞, which the softmax takes for a score".to_owned()
+        }
+        _ if has_score => return vec![TraceLine::result(should)],
         _ => format!("masked score {masked} in place of −∞"),
     };
     vec![TraceLine::result(should), TraceLine::plain(instead)]

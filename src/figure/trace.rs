@@ -11,7 +11,7 @@ use super::trace_products::{output_sum, product_sum, projections, through_w_o, v
 use super::{FigureInput, Pin};
 use crate::engine::{
     Carry, EmptyRow, Fault, Precision, ScoreTrace, Scoring, SoftmaxAxis, SoftmaxTrace, SumOfProducts, Trace,
-    trace, trace_dropout,
+    soft_cap, trace, trace_dropout,
 };
 
 /// How a line is to be read.
@@ -131,7 +131,7 @@ pub fn trace_text(input: &FigureInput<'_>, head: usize, pin: Pin, writing: Writi
     let title = if head.alibi.is_some() { "Mask and bias" } else { "Mask" };
     let mask = mask_lines(input, &as_computed, head.query_head, &shown, decimals);
     sections.push(TraceSection::new(title, mask));
-    let mut softmax = softmax(&shown.softmax, (pin.query, pin.key), writing);
+    let mut softmax = softmax(&shown.softmax, (pin.query, pin.key), shown.carry, writing);
     softmax.lines.extend(after_softmax(input, &shown));
     let mut output = output(&shown, &beside, writing);
     add_cause(input, head, pin.query, &mut softmax, &mut output);
@@ -205,7 +205,13 @@ fn scorer(trace: &Trace, writing: Writing) -> TraceSection {
         ScoreTrace::General { transformed, product } => {
             let n_shown = writing.terms.shown_of(transformed.len(), 4);
             let entry = |(i, entry): (usize, &SumOfProducts)| {
-                TraceLine::plain(format!("(q W)[{}] = {}", i + 1, product_sum(entry, writing)))
+                let stored = format_short(trace.carry.store(entry.total), writing.decimals);
+                let sum = product_sum(entry, writing);
+                let stored = match trace.carry {
+                    Carry::Stored(precision) => format!(", stored in {}: {stored}", precision.label()),
+                    Carry::Exact | Carry::Decimals(_) => String::new(),
+                };
+                TraceLine::plain(format!("(q W)[{}] = {sum}{stored}", i + 1))
             };
             let mut lines: Vec<TraceLine> = transformed.iter().enumerate().take(n_shown).map(entry).collect();
             if transformed.len() > n_shown {
@@ -243,14 +249,19 @@ fn scaled(input: &FigureInput<'_>, trace: &Trace, writing: Writing) -> TraceSect
     let mut lines = vec![line];
     if let Some(cap) = trace.soft_cap.filter(|_| input.fault() != Some(Fault::SoftCapAfterMask)) {
         let c = format_short(cap.cap, writing.decimals);
-        let (before, after) =
-            (format_number(cap.before, writing.decimals), format_number(cap.after, writing.decimals));
+        let before = format_number(cap.before, writing.decimals);
+        let after = with_stored(soft_cap(cap.before, cap.cap), trace.carry, writing.decimals);
         lines.push(TraceLine::plain(format!("soft cap: {c} · tanh({before} / {c}) = {after}")));
     }
     TraceSection::new("Scaled score", lines)
 }
 
-fn softmax(trace: &SoftmaxTrace, (query, key): (usize, usize), writing: Writing) -> TraceSection {
+fn softmax(
+    trace: &SoftmaxTrace,
+    (query, key): (usize, usize),
+    carry: Carry,
+    writing: Writing,
+) -> TraceSection {
     let number = |value| format_number(value, writing.decimals);
     let (title, own, whole) = match trace.over {
         SoftmaxAxis::Keys => ("Softmax over keys", key, "row"),
@@ -258,6 +269,7 @@ fn softmax(trace: &SoftmaxTrace, (query, key): (usize, usize), writing: Writing)
     };
     if let Some(policy) = trace.empty {
         let words = match policy {
+            _ if trace.sink.is_some() => "nothing is visible: the sink takes everything",
             EmptyRow::Zero => "nothing is visible; policy Zero: every weight is 0",
             EmptyRow::NotANumber => "nothing is visible; policy NotANumber: 0 / 0 is not a number",
             EmptyRow::Uniform => "nothing is visible; policy Uniform: all weights are equal",
@@ -296,7 +308,8 @@ fn softmax(trace: &SoftmaxTrace, (query, key): (usize, usize), writing: Writing)
         TraceLine::muted(format!("the last term is the sink, exp({exponent}): it takes {share}"))
     }));
     let weight = if is_blocked { 0.0 } else { term.exp / trace.sum };
-    lines.push(TraceLine::result(format!("{exp} / {} = {}", number(trace.sum), own_number(weight))));
+    let weight = if is_blocked { own_number(weight) } else { with_stored(weight, carry, writing.decimals) };
+    lines.push(TraceLine::result(format!("{exp} / {} = {weight}", number(trace.sum))));
     TraceSection::new(title, lines)
 }
 
@@ -315,8 +328,12 @@ fn after_softmax(input: &FigureInput<'_>, trace: &Trace) -> Option<TraceLine> {
 
 fn output(shown: &Trace, beside: &Trace, writing: Writing) -> TraceSection {
     let mut lines = vec![TraceLine::plain(output_sum(&shown.output, writing))];
+    let stored = match shown.carry {
+        Carry::Stored(precision) => format!(", as stored in {}", precision.label()),
+        Carry::Exact | Carry::Decimals(_) => String::new(),
+    };
     lines.push(TraceLine::result(format!(
-        "= {}",
+        "= {}{stored}",
         vector(writing, &shown.output.row(), |v| format_number(v, writing.decimals))
     )));
     let other = vector(writing, &beside.output.row(), |v| format_number(v, writing.decimals));
@@ -327,6 +344,14 @@ fn output(shown: &Trace, beside: &Trace, writing: Writing) -> TraceSection {
         }
     }));
     TraceSection::new("Output row", lines)
+}
+
+/// A number as it is computed, and as a narrow format stores it where that shows.
+pub(super) fn with_stored(exact: f64, carry: Carry, decimals: usize) -> String {
+    let text = format_number(exact, decimals);
+    let Carry::Stored(precision) = carry else { return text };
+    let stored = format_number(carry.store(carry.carry(exact)), decimals);
+    if stored == text { text } else { format!("{text}, stored in {}: {stored}", precision.label()) }
 }
 
 /// `a − b`, or `a + |b|` where b is negative.

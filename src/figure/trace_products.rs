@@ -112,6 +112,7 @@ pub fn projections(
             };
             let mut lines = projected((x, w, b.as_deref()), name, (d, &place), writing);
             lines.extend(stored(input, head, name, result.row(row), writing));
+            let title = if b.is_some() { format!("{title} + b") } else { title.to_owned() };
             TraceSection { is_preparation: true, ..TraceSection::new(title, lines) }
         })
         .collect()

@@ -69,7 +69,9 @@ fn why_nothing(scene: &Scene, fault: Fault) -> &'static str {
         {
             "there is no mask"
         }
-        Fault::MinusTenThousand => "−10⁴ is as good as −∞ here: it takes a row that may see nothing",
+        Fault::MinusTenThousand => {
+            "−10⁴ is as good as −∞ here: only a row that may see nothing, without a sink beside it, would show it"
+        }
         Fault::NaiveExp => "no exponential overflows here",
         Fault::SumInHalfPrecision => "the sums are exact in half precision here",
         _ => "it changes nothing in this scene",

@@ -54,7 +54,9 @@ fn zero_one_masks(spec: &SceneSpec, warnings: &mut Vec<Complaint>) {
 /// Queries that may see nothing, and what they get.
 fn empty_rows(spec: &AttentionSpec, inputs: &Inputs, warnings: &mut Vec<Complaint>) {
     let Sizes { n_q, n_k, d_k, heads, .. } = *inputs.sizes();
-    if spec.softmax.over == SoftmaxAxis::Queries || n_q == 0 {
+    let is_over_queries = spec.softmax.over == SoftmaxAxis::Queries
+        || spec.fault.is_some_and(|in_force| in_force.fault == Fault::SoftmaxOverQueries);
+    if is_over_queries || n_q == 0 {
         return;
     }
     let gets = match spec.softmax.empty_rows {
@@ -176,7 +178,8 @@ pub(super) fn not_finite_rows(scene: &Scene, head: &HeadEvaluation, n_heads: usi
     let HeadEvaluation { query_head, input, attention, .. } = head;
     let spec = scene.attention_spec();
     let is_spoilt = |query: &usize| {
-        let mut numbers = attention.weights.row(*query).iter().chain(attention.output.row(*query));
+        // After dropout, where there is any: a value that is dropped spoils nothing.
+        let mut numbers = attention.weights.row(*query).iter().chain(head.output().row(*query));
         numbers.any(|number| !number.is_finite())
             && (0..input.k.rows()).any(|key| attention.allows(*query, key))
     };

@@ -47,7 +47,7 @@ pub fn trace_dropout(
     let read = terms
         .iter()
         .enumerate()
-        .filter(|(key, term)| is_kept(*key) && (term.weight != 0.0 || tracer.meant.allows(query, *key)))
+        .filter(|(key, term)| is_kept(*key) && (term.weight != 0.0 || tracer.is_visible(query, *key, term)))
         .map(|(key, term)| (key, scaled(term.weight)))
         .collect();
     Some(DropoutTrace {

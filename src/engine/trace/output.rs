@@ -30,7 +30,7 @@ impl Tracer<'_> {
     }
 
     /// Whether a value is read though its weight is 0.
-    fn is_visible(&self, query: usize, key: usize, term: &ExpTerm) -> bool {
+    pub(super) fn is_visible(&self, query: usize, key: usize, term: &ExpTerm) -> bool {
         match self.fault {
             Some(Fault::MaskAfterSoftmax) => self.meant.allows(query, key),
             _ => term.blocked_by.is_none(),

@@ -55,7 +55,7 @@ fn a_sink_of_each_head_takes_its_share_and_the_check_says_why() {
 fn sinks_that_do_not_fit_are_refused_with_their_place() {
     assert_eq!(
         complaints(&format!("Scene(\n{THREE},\nsinks: [1, 2],\n)")),
-        ["3:8 sinks: there are 2 sinks but 1 query heads; every head needs one"]
+        ["3:8 sinks: the list of sinks has the length 2; expected 1: one number for each query head"]
     );
     assert_eq!(
         complaints(&format!("Scene(\n{THREE},\nsinks: [inf],\n)")),

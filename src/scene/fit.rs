@@ -185,7 +185,9 @@ pub(super) fn sinks(sinks: &[f64], known: &KnownSizes, resolver: &mut Resolver<'
         && n_sinks != 0
         && n_sinks != n_heads
     {
-        let message = format!("there are {n_sinks} sinks but {n_heads} query heads; every head needs one");
+        let message = format!(
+            "the list of sinks has the length {n_sinks}; expected {n_heads}: one number for each query head"
+        );
         resolver.complain("sinks", message);
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::{check_heads, positive};
 use super::pairs::{causal_formula, check_window};
-use super::{CostError, Field, Formula, Quantity, Unit};
+use super::{CostError, Field, Formula, PairCount, Quantity, Unit};
 
 /// The sizes that decide what attention costs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,6 +134,21 @@ impl SoftmaxCount {
 }
 
 impl ComplexityInputs {
+    /// The same sizes with these pairs counted: those that the mask leaves visible, or all of them.
+    #[must_use]
+    pub fn counting(self, pairs: PairCount) -> Self {
+        match pairs {
+            PairCount::Visible => self,
+            PairCount::All => Self {
+                causal: false,
+                window: None,
+                visible_pairs: None,
+                visible_pairs_of_all_heads: None,
+                ..self
+            },
+        }
+    }
+
     /// Refuses sizes that describe no attention: zero heads, widths or layers, heads that do not divide, a window of
     /// 0, more cached keys than keys, or more visible pairs than pairs. No tokens at all is fine and costs nothing.
     pub fn check(&self) -> Result<(), CostError> {

@@ -139,22 +139,8 @@ fn rows_of(
                 bytes_per_score: pass.bytes_per_score,
                 ..inputs
             };
-            layer_rows(&counting(inputs, pass.pairs)).map(Some)
+            layer_rows(&inputs.counting(pass.pairs)).map(Some)
         }
-    }
-}
-
-/// The same sizes with these pairs counted.
-fn counting(inputs: ComplexityInputs, pairs: PairCount) -> ComplexityInputs {
-    match pairs {
-        PairCount::Visible => inputs,
-        PairCount::All => ComplexityInputs {
-            causal: false,
-            window: None,
-            visible_pairs: None,
-            visible_pairs_of_all_heads: None,
-            ..inputs
-        },
     }
 }
 

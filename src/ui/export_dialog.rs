@@ -159,26 +159,32 @@ fn controls(
     });
     export.own_width |= field.changed();
     widgets::setting(ui, "Height", |ui| ui.label(format!("{:.2} cm", export.width_cm * aspect)));
-    if export.format == Format::Png {
-        widgets::setting(ui, "Resolution", |ui| {
-            ui.add(
-                DragValue::new(&mut export.dpi)
-                    .range(36.0..=1200.0)
-                    .speed(1.0)
-                    .max_decimals(0)
-                    .suffix(" dpi"),
-            )
-        });
-        let pixels = |cm: f32| (cm / 2.54 * export.dpi).round();
-        let size = format!("{} × {} px", pixels(export.width_cm), pixels(export.width_cm * aspect));
-        widgets::setting(ui, "Pixels", |ui| ui.label(size));
-    } else {
-        let options = [(false, "as shapes"), (true, "as text")];
-        let hint = "Shapes look the same on every machine; text can be edited and searched";
-        if let Some(live) = choice(ui, "Text", &options, export.live_text, hint) {
-            export.live_text = live;
-        }
+    match export.format {
+        Format::Png => resolution(ui, aspect, export),
+        Format::Svg | Format::Pdf => text_form(ui, export),
     }
+    ground_and_colours(ui, export);
+}
+
+/// How many dots an inch, and what that comes to.
+fn resolution(ui: &mut Ui, aspect: f32, export: &mut ExportState) {
+    widgets::setting(ui, "Resolution", |ui| {
+        ui.add(DragValue::new(&mut export.dpi).range(36.0..=1200.0).speed(1.0).max_decimals(0).suffix(" dpi"))
+    });
+    let pixels = |cm: f32| (cm / 2.54 * export.dpi).round();
+    let size = format!("{} × {} px", pixels(export.width_cm), pixels(export.width_cm * aspect));
+    widgets::setting(ui, "Pixels", |ui| ui.label(size));
+}
+
+fn text_form(ui: &mut Ui, export: &mut ExportState) {
+    let options = [(false, "as shapes"), (true, "as text")];
+    let hint = "Shapes look the same on every machine; text can be edited and searched";
+    if let Some(live) = choice(ui, "Text", &options, export.live_text, hint) {
+        export.live_text = live;
+    }
+}
+
+fn ground_and_colours(ui: &mut Ui, export: &mut ExportState) {
     let grounds = [(true, "transparent"), (false, "paper")];
     if let Some(transparent) =
         choice(ui, "Ground", &grounds, export.transparent, "What lies behind the figure")

@@ -1,8 +1,8 @@
 //! What a pass through the layers computes: a prefill, a decode step, a chunk.
 
 use crate::cost::{
-    Bytes, ComplexityInputs, Configuration, CostError, Field, Formula, KvShape, PairCount, Pass, PassReport,
-    Quantity, SoftmaxCount, Unit, score_memory, tiled_memory,
+    Bytes, ComplexityInputs, Configuration, CostError, Field, Formula, KvShape, Pass, PassReport, Quantity,
+    SoftmaxCount, Unit, score_memory, tiled_memory,
 };
 use crate::session::{Phase, Settings};
 
@@ -86,17 +86,7 @@ fn scene_inputs(question: &Question, (past, new): (u64, u64), tokens: u64) -> Co
             ..scene_layer.clone()
         },
     };
-    let inputs = ComplexityInputs { softmax: settings.softmax, ..inputs };
-    match settings.pairs {
-        PairCount::Visible => inputs,
-        PairCount::All => ComplexityInputs {
-            causal: false,
-            window: None,
-            visible_pairs: None,
-            visible_pairs_of_all_heads: None,
-            ..inputs
-        },
-    }
+    ComplexityInputs { softmax: settings.softmax, ..inputs }.counting(settings.pairs)
 }
 
 fn totals(
